@@ -1,0 +1,48 @@
+//! The few messages that Forebay writes itself.
+
+use serde_json::Value;
+
+use crate::Id;
+
+/// JSON-RPC's code for a line that is not JSON.
+pub const PARSE_ERROR: i32 = -32700;
+/// The code for a request that its upstream did not live to answer, as the official SDKs use it.
+pub const CONNECTION_CLOSED: i32 = -32000;
+
+/// Writes an error response, one line. Without an `id` it answers nothing in particular.
+pub fn error(id: Option<&Id>, code: i32, message: &str) -> Vec<u8> {
+    let id = id.map_or("null", Id::as_json);
+    let message = Value::from(message);
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}{}"#,
+        '\n'
+    )
+    .into_bytes()
+}
+
+/// Writes a response with `result`, which is JSON on one line, as one line.
+pub fn result(id: &Id, result: &[u8]) -> Vec<u8> {
+    let head = format!(r#"{{"jsonrpc":"2.0","id":{},"result":"#, id.as_json());
+    [head.as_bytes(), result, b"}\n"].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_given_back_as_it_was_written() {
+        let id = Id::parse(br#""\u0061\/b""#).unwrap();
+        assert_eq!(
+            String::from_utf8(error(Some(&id), CONNECTION_CLOSED, "it \"ended\"")).unwrap(),
+            concat!(
+                r#"{"jsonrpc":"2.0","id":"\u0061\/b","error":{"code":-32000,"message":"it \"ended\""}}"#,
+                "\n"
+            )
+        );
+        assert_eq!(
+            result(&id, b"{}"),
+            b"{\"jsonrpc\":\"2.0\",\"id\":\"\\u0061\\/b\",\"result\":{}}\n"
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! Decides whether a line is valid JSON.
+//!
+//! Asked of every line that comes from the client, which is owed a parse error, and of those an
+//! upstream sends that are short enough to look at. Depth costs a byte a level and no stack.
+
+use std::io::{self, Read};
+
+use serde::de::IgnoredAny;
+
+/// Why a line is not JSON, in words for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotJson(String);
+
+impl std::fmt::Display for NotJson {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotJson {}
+
+/// Checks that `bytes` are one JSON value in UTF-8.
+pub fn check(bytes: &[u8]) -> Result<(), NotJson> {
+    if let Err(error) = std::str::from_utf8(bytes) {
+        return Err(NotJson(format!("invalid UTF-8 at byte {}", error.valid_up_to())));
+    }
+    serde_json::from_slice::<IgnoredAny>(bytes)
+        .map(drop)
+        .map_err(|error| NotJson(error.to_string()))
+}
+
+/// Checks that `reader` yields one JSON value in UTF-8, without holding it in memory.
+///
+/// The outer error is the reader's own.
+pub fn check_reader(reader: impl Read) -> io::Result<Result<(), NotJson>> {
+    let mut utf8 = Utf8Reader { inner: reader, carry: Vec::new(), seen: 0, invalid_at: None };
+    // serde_json takes its bytes one by one; without a buffer each would be a call.
+    let parsed = serde_json::from_reader::<_, IgnoredAny>(io::BufReader::with_capacity(
+        64 * 1024,
+        &mut utf8,
+    ));
+    if let Some(at) = utf8.invalid_at {
+        return Ok(Err(NotJson(format!("invalid UTF-8 at byte {at}"))));
+    }
+    match parsed {
+        Ok(_) if utf8.carry.is_empty() => Ok(Ok(())),
+        Ok(_) => Ok(Err(NotJson(format!("invalid UTF-8 at byte {}", utf8.seen)))),
+        Err(error) if error.is_io() => Err(error.into()),
+        Err(error) => Ok(Err(NotJson(error.to_string()))),
+    }
+}
+
+/// Passes bytes on and notes the first that is not UTF-8; it ends the stream there.
+struct Utf8Reader<R> {
+    inner: R,
+    /// The beginning of a character whose rest has not been read.
+    carry: Vec<u8>,
+    /// How many bytes before `carry` are known to be good.
+    seen: u64,
+    invalid_at: Option<u64>,
+}
+
+impl<R: Read> Read for Utf8Reader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.invalid_at.is_some() {
+            return Ok(0);
+        }
+        let count = self.inner.read(buffer)?;
+        let mut bytes = &buffer[..count];
+        while !self.carry.is_empty() && !bytes.is_empty() {
+            self.carry.push(bytes[0]);
+            bytes = &bytes[1..];
+            let carry = std::mem::take(&mut self.carry);
+            self.note(&carry);
+        }
+        self.note(bytes);
+        Ok(count)
+    }
+}
+
+impl<R> Utf8Reader<R> {
+    fn note(&mut self, bytes: &[u8]) {
+        let valid = match std::str::from_utf8(bytes) {
+            Ok(_) => bytes.len(),
+            Err(error) => {
+                let valid = error.valid_up_to();
+                if error.error_len().is_some() {
+                    self.invalid_at.get_or_insert(self.seen + valid as u64);
+                } else {
+                    self.carry = bytes[valid..].to_vec();
+                }
+                valid
+            }
+        };
+        self.seen += valid as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Yields a few bytes at a time.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let limit = buffer.len().min(self.1);
+            self.0.read(&mut buffer[..limit])
+        }
+    }
+
+    #[test]
+    fn nesting_of_100_000_levels_is_only_memory() {
+        let deep = [b"[".repeat(100_000), b"]".repeat(100_000)].concat();
+        assert_eq!(check(&deep), Ok(()));
+        assert_eq!(check_reader(deep.as_slice()).unwrap(), Ok(()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert_eq!(
+            check(b"{oops").unwrap_err().to_string(),
+            "key must be a string at line 1 column 2"
+        );
+        assert_eq!(check(b"\"\xff\"").unwrap_err().to_string(), "invalid UTF-8 at byte 1");
+        let split = check_reader(Trickle(b"\"\xe2\x82\"", 1)).unwrap();
+        assert_eq!(split.unwrap_err().to_string(), "invalid UTF-8 at byte 1");
+    }
+
+    proptest! {
+        #[test]
+        fn the_reader_judges_as_the_slice(
+            text in r#"[\[\]{}",:0-9ae\\éé漢]{0,40}"#,
+            noise in prop::option::of(any::<(u8, prop::sample::Index)>()),
+            portion in 1_usize..9,
+        ) {
+            let mut bytes = format!("[\"{text}\"]").into_bytes();
+            if let Some((byte, index)) = noise {
+                let at = index.index(bytes.len());
+                bytes[at] = byte;
+            }
+            let whole = check(&bytes).is_ok();
+            let streamed = check_reader(Trickle(&bytes, portion)).unwrap().is_ok();
+            prop_assert_eq!(whole, streamed);
+        }
+    }
+}
