@@ -53,11 +53,13 @@ impl Skipper {
         let (escaped, escape_goes_on) = self.escaped_bytes(masks.backslashes);
         let inside_at_start = if self.in_string { u64::MAX } else { 0 };
         let inside = prefix_xor(masks.quotes & !escaped) ^ inside_at_start;
-        let closes = u64::from((masks.closes & !inside).count_ones());
+        // Outside strings a backslash is no JSON; there too it must mean the same at every split.
+        let counts = !inside & !escaped;
+        let closes = u64::from((masks.closes & counts).count_ones());
         if closes >= self.depth {
             return false;
         }
-        self.depth = self.depth + u64::from((masks.opens & !inside).count_ones()) - closes;
+        self.depth = self.depth + u64::from((masks.opens & counts).count_ones()) - closes;
         self.in_string = inside >> 63 == 1;
         self.escaped = escape_goes_on;
         true

@@ -22,7 +22,7 @@ impl std::error::Error for NotJson {}
 /// Checks that `bytes` are one JSON value in UTF-8.
 pub fn check(bytes: &[u8]) -> Result<(), NotJson> {
     if let Err(error) = std::str::from_utf8(bytes) {
-        return Err(NotJson(format!("invalid UTF-8 at byte {}", error.valid_up_to())));
+        return Err(not_utf8(error.valid_up_to() as u64));
     }
     serde_json::from_slice::<IgnoredAny>(bytes)
         .map(drop)
@@ -33,66 +33,79 @@ pub fn check(bytes: &[u8]) -> Result<(), NotJson> {
 ///
 /// The outer error is the reader's own.
 pub fn check_reader(reader: impl Read) -> io::Result<Result<(), NotJson>> {
-    let mut utf8 = Utf8Reader { inner: reader, carry: Vec::new(), seen: 0, invalid_at: None };
+    let mut utf8 = Utf8Reader { inner: reader, check: Utf8Check::default() };
     // serde_json takes its bytes one by one; without a buffer each would be a call.
     let parsed = serde_json::from_reader::<_, IgnoredAny>(io::BufReader::with_capacity(
         64 * 1024,
         &mut utf8,
     ));
-    if let Some(at) = utf8.invalid_at {
-        return Ok(Err(NotJson(format!("invalid UTF-8 at byte {at}"))));
-    }
-    match parsed {
-        Ok(_) if utf8.carry.is_empty() => Ok(Ok(())),
-        Ok(_) => Ok(Err(NotJson(format!("invalid UTF-8 at byte {}", utf8.seen)))),
-        Err(error) if error.is_io() => Err(error.into()),
-        Err(error) => Ok(Err(NotJson(error.to_string()))),
+    match (parsed, utf8.check.first_invalid()) {
+        (Err(error), _) if error.is_io() => Err(error.into()),
+        (_, Some(at)) => Ok(Err(not_utf8(at))),
+        (Err(error), None) => Ok(Err(NotJson(error.to_string()))),
+        (Ok(_), None) => Ok(Ok(())),
     }
 }
 
-/// Passes bytes on and notes the first that is not UTF-8; it ends the stream there.
-struct Utf8Reader<R> {
-    inner: R,
-    /// The beginning of a character whose rest has not been read.
+fn not_utf8(at: u64) -> NotJson {
+    NotJson(format!("invalid UTF-8 at byte {at}"))
+}
+
+/// Notices whether bytes are UTF-8, in any split of them.
+#[derive(Debug, Default)]
+pub struct Utf8Check {
+    /// The beginning of a character whose rest has not come yet.
     carry: Vec<u8>,
     /// How many bytes before `carry` are known to be good.
     seen: u64,
     invalid_at: Option<u64>,
 }
 
-impl<R: Read> Read for Utf8Reader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.invalid_at.is_some() {
-            return Ok(0);
-        }
-        let count = self.inner.read(buffer)?;
-        let mut bytes = &buffer[..count];
+impl Utf8Check {
+    /// Takes the next bytes into account.
+    pub fn push(&mut self, mut bytes: &[u8]) {
         while !self.carry.is_empty() && !bytes.is_empty() {
-            self.carry.push(bytes[0]);
+            let mut carry = std::mem::take(&mut self.carry);
+            carry.push(bytes[0]);
             bytes = &bytes[1..];
-            let carry = std::mem::take(&mut self.carry);
-            self.note(&carry);
+            self.push_after_whole_characters(&carry);
         }
-        self.note(bytes);
-        Ok(count)
+        self.push_after_whole_characters(bytes);
+    }
+
+    /// Where the first byte stands that is not UTF-8, once all bytes have been seen.
+    pub fn first_invalid(&self) -> Option<u64> {
+        self.invalid_at.or((!self.carry.is_empty()).then_some(self.seen))
+    }
+
+    fn push_after_whole_characters(&mut self, bytes: &[u8]) {
+        let Err(error) = std::str::from_utf8(bytes) else {
+            self.seen += bytes.len() as u64;
+            return;
+        };
+        self.seen += error.valid_up_to() as u64;
+        if error.error_len().is_some() {
+            self.invalid_at.get_or_insert(self.seen);
+        } else {
+            self.carry = bytes[error.valid_up_to()..].to_vec();
+        }
     }
 }
 
-impl<R> Utf8Reader<R> {
-    fn note(&mut self, bytes: &[u8]) {
-        let valid = match std::str::from_utf8(bytes) {
-            Ok(_) => bytes.len(),
-            Err(error) => {
-                let valid = error.valid_up_to();
-                if error.error_len().is_some() {
-                    self.invalid_at.get_or_insert(self.seen + valid as u64);
-                } else {
-                    self.carry = bytes[valid..].to_vec();
-                }
-                valid
-            }
-        };
-        self.seen += valid as u64;
+/// Passes bytes on and looks at them on the way; the first that is not UTF-8 ends the stream.
+struct Utf8Reader<R> {
+    inner: R,
+    check: Utf8Check,
+}
+
+impl<R: Read> Read for Utf8Reader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.check.invalid_at.is_some() {
+            return Ok(0);
+        }
+        let count = self.inner.read(buffer)?;
+        self.check.push(&buffer[..count]);
+        Ok(count)
     }
 }
 

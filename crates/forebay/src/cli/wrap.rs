@@ -1,0 +1,136 @@
+//! `forebay wrap -- COMMAND`: a stdio client in front of a child process.
+
+use std::{
+    ffi::OsString,
+    os::unix::process::ExitStatusExt,
+    path::PathBuf,
+    process::{ExitCode, ExitStatus},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use forebay_proxy::{
+    ProxyError,
+    record::Recorder,
+    router::UpstreamName,
+    transport::stdio::{self, Ended, Settings},
+};
+
+use crate::assemble;
+
+/// Run an MCP server and stand in front of it, on standard input and output
+///
+/// The server's stderr is yours, its environment is yours, and Forebay ends when it ends, in the
+/// same way. When the client closes, the server is given time to finish, then told, then made to.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct WrapArguments {
+    /// Add a variable to the server's environment (may be repeated)
+    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = variable)]
+    environment: Vec<(OsString, OsString)>,
+
+    /// Start the server in this directory
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// Call the server by this name in errors and logs [default: taken from the command]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// How long the server may take to end once the client has closed, and again after SIGTERM
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    grace: Duration,
+
+    /// Append the session to this file as JSON Lines: every message, and no environment
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// The server's command and its arguments, after `--`
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  forebay wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  forebay wrap --env API_KEY=abc --name search -- uvx some-search-server
+  forebay wrap --record session.jsonl --log-level debug -- ./my-server
+
+Exit status: the server's own; 127 if there is no such command, 126 if it cannot be started.";
+
+/// What is said when a command cannot be found or started, as shells do.
+const NOT_FOUND: u8 = 127;
+const NOT_STARTED: u8 = 126;
+
+pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
+    let mut words = arguments.command.into_iter();
+    let Some(program) = words.next() else { bail!("no command after `--`") };
+    let command = stdio::Command {
+        program,
+        arguments: words.collect(),
+        environment: arguments.environment,
+        directory: arguments.cwd,
+    };
+    let shown = |word: &OsString| word.to_string_lossy().into_owned();
+    let shown_arguments: Vec<String> = command.arguments.iter().map(shown).collect();
+    let name = match arguments.name {
+        Some(name) => UpstreamName::new(name),
+        None => UpstreamName::from_command(&shown(&command.program), &shown_arguments),
+    };
+    let recorder = match &arguments.record {
+        Some(path) => {
+            let line = [vec![shown(&command.program)], shown_arguments].concat();
+            let recorder = Recorder::create(path, &name, &line)
+                .with_context(|| format!("cannot record to `{}`", path.display()))?;
+            Some(recorder)
+        }
+        None => None,
+    };
+    let settings = Settings { grace: arguments.grace, spool: assemble::spool() };
+    match stdio::wrap(&command, assemble::relay(name, recorder), &settings)? {
+        Ended::Upstream(status) => Ok(end_like(status)),
+        Ended::LeftBehind => bail!("the server could not be ended"),
+        Ended::NotStarted(error) => Ok(say_not_started(&error)),
+    }
+}
+
+/// Ends as the server did: with its code, or by its signal.
+fn end_like(status: ExitStatus) -> ExitCode {
+    if let Some(code) = status.code() {
+        return ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX));
+    }
+    if let Some(signal) = status.signal() {
+        // Does not return, except for a signal that does not end a process.
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+    }
+    ExitCode::FAILURE
+}
+
+#[expect(clippy::print_stderr, reason = "the reason must be seen at any log level")]
+fn say_not_started(error: &ProxyError) -> ExitCode {
+    eprintln!("forebay: {error}");
+    match error {
+        ProxyError::UpstreamStart { source, .. }
+            if source.kind() == std::io::ErrorKind::NotFound =>
+        {
+            ExitCode::from(NOT_FOUND)
+        }
+        _ => ExitCode::from(NOT_STARTED),
+    }
+}
+
+fn variable(text: &str) -> Result<(OsString, OsString), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
+        _ => Err("write KEY=VALUE, for example API_KEY=abc".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|duration| *duration <= Duration::from_secs(24 * 60 * 60))
+        .ok_or_else(|| "write a number of seconds, for example 5 or 0.5".to_owned())
+}

@@ -1,0 +1,395 @@
+//! The bytes of a line that is kept for a while, in memory or, past a few MiB, in a file.
+//!
+//! A [`Hold`] collects a line as it arrives and becomes a [`Body`]. A [`Payload`] is a part of a
+//! body: the JSON text of a result, say. A [`Message`] is what leaves: payloads one after the
+//! other, so that replacing a value copies nothing around it.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    ops::Range,
+    os::unix::fs::FileExt,
+    path::PathBuf,
+    sync::Arc,
+};
+
+use forebay_wire::{
+    Line,
+    envelope::LineScanner,
+    scan::{self, Object, Outline, Scanner, Value},
+    syntax::{self, NotJson, Utf8Check},
+};
+
+/// How much of a file is read at once.
+const COPY_BYTES: usize = 64 * 1024;
+
+/// Where lines that are too long for memory are kept.
+#[derive(Debug, Clone)]
+pub struct Spool {
+    /// A line up to this long stays in memory.
+    pub max_memory_bytes: usize,
+    /// The directory for the rest; made when it is first needed.
+    pub directory: PathBuf,
+}
+
+/// Collects the pieces of a line.
+#[derive(Debug)]
+pub(crate) struct Hold<'a> {
+    spool: &'a Spool,
+    memory: Vec<u8>,
+    file: Option<File>,
+    file_bytes: u64,
+}
+
+/// A line, whole.
+#[derive(Debug)]
+pub enum Body {
+    /// In memory.
+    Memory(Vec<u8>),
+    /// In a file that has no name any more and goes away with its handle.
+    Spooled {
+        /// The file.
+        file: File,
+        /// How long the line is.
+        bytes: u64,
+    },
+}
+
+/// Bytes to look into: borrowed from a read buffer, or a body's.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a> {
+    /// A line in a read buffer.
+    Line(&'a [u8]),
+    /// A line that is kept.
+    Held(&'a Body),
+    /// A line that has been passed on without being kept: nothing can be read again.
+    Gone,
+}
+
+/// A part of a body.
+#[derive(Debug, Clone)]
+pub struct Payload {
+    body: Arc<Body>,
+    span: Range<u64>,
+}
+
+/// A line to send.
+#[derive(Debug, Clone)]
+pub struct Message(Vec<Payload>);
+
+impl<'a> Hold<'a> {
+    pub(crate) fn new(spool: &'a Spool) -> Self {
+        Self { spool, memory: Vec::new(), file: None, file_bytes: 0 }
+    }
+
+    /// Adds a piece. After an error the hold still yields all pieces before this one.
+    pub(crate) fn push(&mut self, piece: &[u8]) -> io::Result<()> {
+        if self.file.is_none() && self.memory.len() + piece.len() <= self.spool.max_memory_bytes {
+            self.memory.extend_from_slice(piece);
+            return Ok(());
+        }
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        let written = file.write_all_at(piece, self.file_bytes);
+        self.file = Some(file);
+        written?;
+        self.file_bytes += piece.len() as u64;
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Body {
+        match self.file {
+            Some(file) => Body::Spooled { file, bytes: self.file_bytes },
+            None => Body::Memory(self.memory),
+        }
+    }
+
+    fn open(&mut self) -> io::Result<File> {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.spool.directory)?;
+        let file = tempfile::tempfile_in(&self.spool.directory)?;
+        file.write_all_at(&self.memory, 0)?;
+        self.file_bytes = self.memory.len() as u64;
+        self.memory = Vec::new();
+        Ok(file)
+    }
+}
+
+impl Body {
+    /// Its length.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Memory(memory) => memory.len() as u64,
+            Self::Spooled { bytes, .. } => *bytes,
+        }
+    }
+
+    /// Scans the line. If it cannot be read any more it counts as no message at all.
+    pub(crate) fn line(&self) -> Line {
+        let mut scanner = LineScanner::new();
+        match self.each_chunk(|chunk| scanner.push(chunk)) {
+            Ok(()) => scanner.finish(),
+            Err(_) => Line::Other,
+        }
+    }
+
+    /// Says whether the line is JSON. If it cannot be read any more nothing speaks against it.
+    pub(crate) fn check(&self) -> Result<(), NotJson> {
+        match self {
+            Self::Memory(memory) => syntax::check(memory),
+            Self::Spooled { file, bytes } => {
+                syntax::check_reader(FileReader { file, span: 0..*bytes }).unwrap_or(Ok(()))
+            }
+        }
+    }
+
+    fn each_chunk(&self, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+        match self {
+            Self::Memory(memory) => take(memory),
+            Self::Spooled { file, bytes } => {
+                each_chunk(&mut FileReader { file, span: 0..*bytes }, take)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source<'_> {
+    /// Its length, as far as it is known.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Self::Line(bytes) => bytes.len() as u64,
+            Self::Held(body) => body.bytes(),
+            Self::Gone => 0,
+        }
+    }
+
+    /// Finds the line's messages.
+    pub(crate) fn line(self) -> Line {
+        match self {
+            Self::Line(bytes) => Line::of(bytes),
+            Self::Held(body) => body.line(),
+            Self::Gone => Line::Blank,
+        }
+    }
+
+    /// Says whether the line is JSON.
+    pub(crate) fn check(self) -> Result<(), NotJson> {
+        match self {
+            Self::Line(bytes) => syntax::check(bytes),
+            Self::Held(body) => body.check(),
+            Self::Gone => Ok(()),
+        }
+    }
+
+    /// Says whether the line is UTF-8.
+    pub(crate) fn is_utf8(self) -> io::Result<bool> {
+        let mut check = Utf8Check::default();
+        self.each_chunk(|chunk| check.push(chunk))?;
+        Ok(check.first_invalid().is_none())
+    }
+
+    /// Hands out the line's bytes, piece by piece.
+    pub(crate) fn each_chunk(self, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+        match self {
+            Self::Line(bytes) => take(bytes),
+            Self::Held(body) => body.each_chunk(take)?,
+            Self::Gone => {}
+        }
+        Ok(())
+    }
+
+    /// Looks for members of the object at `span`; their spans count from the line's start.
+    pub(crate) fn members<const N: usize>(
+        self,
+        span: &Range<u64>,
+        keys: [&'static str; N],
+    ) -> [Option<Value>; N] {
+        let outline = match self {
+            Self::Line(bytes) => in_slice(bytes, span, keys),
+            Self::Held(Body::Memory(bytes)) => in_slice(bytes, span, keys),
+            Self::Held(Body::Spooled { file, .. }) => in_file(file, span, keys).ok(),
+            Self::Gone => None,
+        };
+        let Some(Outline::Object(Object { members, .. })) = outline else {
+            return [const { None }; N];
+        };
+        members.map(|member| {
+            member.map(|value| Value {
+                span: span.start + value.span.start..span.start + value.span.end,
+                scalar: value.scalar,
+            })
+        })
+    }
+}
+
+fn in_slice<const N: usize>(
+    bytes: &[u8],
+    span: &Range<u64>,
+    keys: [&'static str; N],
+) -> Option<Outline<N>> {
+    scan::slice(bytes, span).map(|object| scan::outline(object, keys))
+}
+
+fn in_file<const N: usize>(
+    file: &File,
+    span: &Range<u64>,
+    keys: [&'static str; N],
+) -> io::Result<Outline<N>> {
+    let mut scanner = Scanner::new(keys);
+    each_chunk(&mut FileReader { file, span: span.clone() }, |chunk| scanner.push(chunk))?;
+    Ok(scanner.finish())
+}
+
+impl Payload {
+    pub(crate) fn new(body: Arc<Body>, span: Range<u64>) -> Self {
+        Self { body, span }
+    }
+
+    /// Its length.
+    pub fn bytes(&self) -> u64 {
+        self.span.end - self.span.start
+    }
+
+    /// The text itself, if it is in memory.
+    pub fn in_memory(&self) -> Option<&[u8]> {
+        match &*self.body {
+            Body::Memory(memory) => scan::slice(memory, &self.span),
+            Body::Spooled { .. } => None,
+        }
+    }
+
+    /// Reads the text, wherever it is.
+    pub fn reader(&self) -> Box<dyn Read + '_> {
+        match &*self.body {
+            Body::Memory(memory) => Box::new(scan::slice(memory, &self.span).unwrap_or_default()),
+            Body::Spooled { file, .. } => Box::new(FileReader { file, span: self.span.clone() }),
+        }
+    }
+}
+
+impl From<Vec<u8>> for Payload {
+    fn from(bytes: Vec<u8>) -> Self {
+        let span = 0..bytes.len() as u64;
+        Self { body: Arc::new(Body::Memory(bytes)), span }
+    }
+}
+
+impl Message {
+    /// The line as it came.
+    pub(crate) fn whole(body: Arc<Body>) -> Self {
+        let span = 0..body.bytes();
+        Self(vec![Payload { body, span }])
+    }
+
+    pub(crate) fn of(parts: Vec<Payload>) -> Self {
+        Self(parts)
+    }
+
+    /// Writes the line.
+    pub fn write_to(&self, sink: &mut impl Write) -> io::Result<()> {
+        for payload in &self.0 {
+            match payload.in_memory() {
+                Some(bytes) => sink.write_all(bytes)?,
+                None => drop(io::copy(&mut payload.reader(), sink)?),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn each_chunk(reader: &mut dyn Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut buffer = vec![0; COPY_BYTES];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(()),
+            count => take(&buffer[..count]),
+        }
+    }
+}
+
+/// Reads a part of a file without moving the file's own position.
+struct FileReader<'a> {
+    file: &'a File,
+    span: Range<u64>,
+}
+
+impl Read for FileReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.span.end - self.span.start).unwrap_or(usize::MAX);
+        let limit = buffer.len().min(left);
+        let count = self.file.read_at(&mut buffer[..limit], self.span.start)?;
+        if count == 0 && limit > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.span.start += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spool(directory: &tempfile::TempDir, max_memory_bytes: usize) -> Spool {
+        Spool { max_memory_bytes, directory: directory.path().join("spool") }
+    }
+
+    fn held(spool: &Spool, pieces: &[&[u8]]) -> Arc<Body> {
+        let mut hold = Hold::new(spool);
+        for piece in pieces {
+            hold.push(piece).unwrap();
+        }
+        Arc::new(hold.finish())
+    }
+
+    #[test]
+    fn a_line_past_the_limit_is_kept_in_a_file_and_reads_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let spool = spool(&directory, 8);
+        let pieces: [&[u8]; 3] = [br#"{"id":7,"#, br#""params":{"#, b"\"a\":1}}\n"];
+        let body = held(&spool, &pieces);
+        assert!(matches!(*body, Body::Spooled { bytes: 26, .. }), "{body:?}");
+
+        let mut out = Vec::new();
+        Message::whole(body.clone()).write_to(&mut out).unwrap();
+        assert_eq!(out, pieces.concat());
+        let [params] = Source::Held(&body).members(&(0..25), ["params"]);
+        assert_eq!(params.unwrap().span, 17..24);
+        assert_eq!(std::fs::read_dir(&spool.directory).unwrap().count(), 0, "it has no name");
+    }
+
+    #[test]
+    fn a_short_line_touches_no_disk() {
+        let directory = tempfile::tempdir().unwrap();
+        let spool = spool(&directory, 8);
+        assert!(matches!(&*held(&spool, &[b"1234", b"5678"]), Body::Memory(_)));
+        assert!(!spool.directory.exists());
+    }
+
+    #[test]
+    fn after_a_failed_piece_the_others_are_still_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let spool = Spool { max_memory_bytes: 4, directory: "/dev/null/nowhere".into() };
+        let mut hold = Hold::new(&spool);
+        hold.push(b"1234").unwrap();
+        hold.push(b"5").unwrap_err();
+        assert!(matches!(hold.finish(), Body::Memory(bytes) if bytes == b"1234"));
+        drop(directory);
+    }
+
+    #[test]
+    fn a_message_is_its_parts_in_order() {
+        let body = Arc::new(Body::Memory(b"abcdef".to_vec()));
+        let parts = vec![
+            Payload::new(body.clone(), 0..2),
+            Payload::from(b"XY".to_vec()),
+            Payload::new(body, 4..6),
+        ];
+        let mut out = Vec::new();
+        Message::of(parts).write_to(&mut out).unwrap();
+        assert_eq!(out, b"abXYef");
+    }
+}

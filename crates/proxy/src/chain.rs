@@ -1,0 +1,206 @@
+//! Hop 4: interceptors see a call, its result, the list of tools and the handshake.
+//!
+//! Calls go through the interceptors in their order, what an upstream sends in the reverse one. A
+//! chain never costs a client its answer: an interceptor that errs, panics, is late or gives
+//! something that is not JSON is passed over, and an event says so.
+
+mod deadline;
+
+use std::{error::Error, sync::Arc, time::Duration};
+
+use forebay_wire::syntax;
+
+use self::deadline::{Outcome, Stage};
+use crate::{
+    body::Payload,
+    events,
+    session::{Call, Subject, SubjectKind},
+};
+
+/// Looks at what passes, and may answer or replace it.
+///
+/// Hooks run on a thread of their own and may block; [`Interceptor::watches`] runs on the relay's.
+pub trait Interceptor: Send + Sync + 'static {
+    /// Its name, for events.
+    fn name(&self) -> &'static str;
+
+    /// Says whether a hook is to be called at all. Must be quick: every call and every result
+    /// waits for it, and what nobody watches passes at once.
+    fn watches(&self, moment: &Moment<'_>) -> bool;
+
+    /// A tool call, before any upstream sees it; `params` is the request's, if it has any.
+    fn on_call(&self, _call: &Call, _params: &Payload) -> Result<CallVerdict, HookError> {
+        Ok(CallVerdict::Forward)
+    }
+
+    /// A tool's result: of a call, or of a task that a call became.
+    fn on_result(&self, _call: &Call, _result: &Payload) -> Result<Verdict, HookError> {
+        Ok(Verdict::Pass)
+    }
+
+    /// The result of `tools/list`.
+    fn on_tool_list(&self, _call: &Call, _list: &Payload) -> Result<Verdict, HookError> {
+        Ok(Verdict::Pass)
+    }
+
+    /// The result of `initialize` or `server/discover`.
+    fn on_handshake(&self, _call: &Call, _result: &Payload) -> Result<Verdict, HookError> {
+        Ok(Verdict::Pass)
+    }
+}
+
+/// What a hook may fail with.
+pub type HookError = Box<dyn Error + Send + Sync>;
+
+/// Something that an interceptor may watch.
+#[derive(Debug, Clone, Copy)]
+pub enum Moment<'a> {
+    /// A tool call on its way to the upstream.
+    Call(&'a Call),
+    /// Something on its way to the client, and its length.
+    Answer(SubjectKind, &'a Call, u64),
+}
+
+/// What becomes of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallVerdict {
+    /// It goes on, to the next interceptor and at last the upstream.
+    Forward,
+    /// This is its result, as JSON; no upstream is asked.
+    Answer(Vec<u8>),
+}
+
+/// What becomes of what an upstream sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It stays as it is.
+    Pass,
+    /// This JSON stands in its place.
+    Replace(Vec<u8>),
+}
+
+/// How long each hook may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadlines {
+    /// For [`Interceptor::on_call`].
+    pub call: Duration,
+    /// For [`Interceptor::on_result`].
+    pub result: Duration,
+    /// For [`Interceptor::on_tool_list`].
+    pub tool_list: Duration,
+    /// For [`Interceptor::on_handshake`].
+    pub handshake: Duration,
+}
+
+/// The interceptors, in their order. Empty by default.
+#[derive(Default)]
+pub struct Chain {
+    stages: Vec<Stage>,
+    deadlines: Deadlines,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            call: Duration::from_secs(120),
+            result: Duration::from_secs(30),
+            tool_list: Duration::from_secs(2),
+            handshake: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Chain {
+    /// A chain of `interceptors`, the one nearest to the client first.
+    pub fn new(
+        interceptors: impl IntoIterator<Item = Arc<dyn Interceptor>>,
+        deadlines: Deadlines,
+    ) -> Self {
+        Self { stages: interceptors.into_iter().map(Stage::new).collect(), deadlines }
+    }
+
+    /// True if nothing can ever be intercepted.
+    pub fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// True if some interceptor wants to see this.
+    pub(crate) fn watches(&self, moment: &Moment<'_>) -> bool {
+        self.stages.iter().any(|stage| stage.watches(moment))
+    }
+
+    /// Asks the interceptors about a call; blocks up to the deadline of each that watches.
+    pub(crate) fn on_call(&self, call: &Arc<Call>, params: &Payload) -> CallVerdict {
+        for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call))) {
+            let outcome =
+                stage.run(self.deadlines.call, call, params, |interceptor, call, params| {
+                    interceptor.on_call(call, params)
+                });
+            match outcome {
+                Outcome::Done(CallVerdict::Forward) => {}
+                Outcome::Done(CallVerdict::Answer(json)) => match one_line(json) {
+                    Ok(json) => return CallVerdict::Answer(json),
+                    Err(error) => {
+                        events::hook_failed(stage.name(), "on_call", call, &error.to_string());
+                    }
+                },
+                Outcome::Failed(why) => events::hook_failed(stage.name(), "on_call", call, &why),
+                Outcome::Late => {
+                    events::hook_late(stage.name(), "on_call", call, self.deadlines.call);
+                }
+            }
+        }
+        CallVerdict::Forward
+    }
+
+    /// Asks the interceptors about what an upstream sent; `None` if it stays as it is.
+    pub(crate) fn on_answer(&self, subject: &Subject, original: &Payload) -> Option<Payload> {
+        let call = &subject.call;
+        let (hook, name, deadline): (AnswerHook, _, _) = match subject.kind {
+            SubjectKind::Result => {
+                (|i, call, part| i.on_result(call, part), "on_result", self.deadlines.result)
+            }
+            SubjectKind::ToolList => (
+                |i, call, part| i.on_tool_list(call, part),
+                "on_tool_list",
+                self.deadlines.tool_list,
+            ),
+            SubjectKind::Handshake => (
+                |i, call, part| i.on_handshake(call, part),
+                "on_handshake",
+                self.deadlines.handshake,
+            ),
+        };
+        let mut replacement: Option<Payload> = None;
+        for stage in self.stages.iter().rev() {
+            let current = replacement.as_ref().unwrap_or(original);
+            if !stage.watches(&Moment::Answer(subject.kind, call, current.bytes())) {
+                continue;
+            }
+            match stage.run(deadline, call, current, hook) {
+                Outcome::Done(Verdict::Pass) => {}
+                Outcome::Done(Verdict::Replace(json)) => match one_line(json) {
+                    Ok(json) => replacement = Some(json.into()),
+                    Err(error) => events::hook_failed(stage.name(), name, call, &error.to_string()),
+                },
+                Outcome::Failed(why) => events::hook_failed(stage.name(), name, call, &why),
+                Outcome::Late => events::hook_late(stage.name(), name, call, deadline),
+            }
+        }
+        replacement
+    }
+}
+
+type AnswerHook = fn(&dyn Interceptor, &Call, &Payload) -> Result<Verdict, HookError>;
+
+/// Makes sure that what an interceptor gives is JSON that fits on one line.
+fn one_line(mut json: Vec<u8>) -> Result<Vec<u8>, syntax::NotJson> {
+    syntax::check(&json)?;
+    // In valid JSON a line break is white space between tokens, never part of a string.
+    for byte in &mut json {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    Ok(json)
+}

@@ -1,0 +1,62 @@
+//! What is worth telling whoever runs Forebay, one function an event.
+
+use std::{io, time::Duration};
+
+use forebay_wire::syntax::NotJson;
+
+use crate::{router::UpstreamName, session::Call};
+
+pub(crate) fn upstream_started(name: &UpstreamName, pid: u32) {
+    tracing::info!(upstream = %name, pid, "upstream started");
+}
+
+pub(crate) fn upstream_ended(name: &UpstreamName, how: &str, unanswered: usize) {
+    if unanswered == 0 {
+        tracing::info!(upstream = %name, "upstream {how}");
+    } else {
+        tracing::warn!(upstream = %name, unanswered, "upstream {how}; answered its calls with an error");
+    }
+}
+
+pub(crate) fn upstream_signalled(name: &UpstreamName, signal: i32, why: &str) {
+    let signal = signal_hook::low_level::signal_name(signal).unwrap_or("unknown");
+    tracing::info!(upstream = %name, "sent upstream {signal}: {why}");
+}
+
+pub(crate) fn guard_missing(error: &io::Error) {
+    tracing::info!(%error, "no `sh` to watch over the upstream's own children");
+}
+
+pub(crate) fn call_forwarded(call: &Call) {
+    tracing::debug!(method = call.method, tool = call.tool(), upstream = %call.upstream, id = call.id.as_json(), "call");
+}
+
+pub(crate) fn client_line_is_not_json(error: &NotJson) {
+    tracing::warn!(%error, "client sent a line that is not JSON; answered with a parse error");
+}
+
+pub(crate) fn upstream_line_is_not_json(name: &UpstreamName, bytes: u64) {
+    tracing::warn!(upstream = %name, bytes, "upstream sent a line that is not JSON; passed on unchanged");
+}
+
+pub(crate) fn line_cannot_be_held(error: &io::Error) {
+    tracing::warn!(%error, "cannot spool a large message to disk; passed on unread");
+}
+
+pub(crate) fn hook_failed(interceptor: &str, hook: &str, call: &Call, why: &str) {
+    tracing::warn!(
+        interceptor,
+        hook,
+        method = call.method,
+        tool = call.tool(),
+        "{why}; passed on unchanged"
+    );
+}
+
+pub(crate) fn hook_late(interceptor: &str, hook: &str, call: &Call, deadline: Duration) {
+    hook_failed(interceptor, hook, call, &format!("not done after {deadline:?}"));
+}
+
+pub(crate) fn recording_stopped(error: &io::Error) {
+    tracing::warn!(%error, "cannot write the recording; the session goes on without it");
+}

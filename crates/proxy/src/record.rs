@@ -1,0 +1,106 @@
+//! Writes a session down as JSON Lines, for tests to read again.
+//!
+//! One object a line of the session: when it came, from which side, and its very bytes as a string
+//! (or, where they are not UTF-8, in hexadecimal). Lines are recorded as they arrive, before any
+//! interceptor. The environment is never written.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, BufWriter, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
+
+use serde_json::json;
+
+use crate::{body::Source, events, router::UpstreamName};
+
+/// Who sent a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The client.
+    Client,
+    /// The upstream.
+    Upstream,
+}
+
+/// Records a session to a file.
+#[derive(Debug)]
+pub struct Recorder {
+    started: Instant,
+    /// `None` after the first failure.
+    file: Mutex<Option<BufWriter<File>>>,
+}
+
+impl Recorder {
+    /// Starts a recording at the end of `path`, which only its owner may read.
+    pub fn create(path: &Path, upstream: &UpstreamName, command: &[String]) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        let mut file = BufWriter::new(file);
+        let heading =
+            json!({"forebay_recording": 1, "upstream": upstream.as_str(), "command": command});
+        writeln!(file, "{heading}")?;
+        file.flush()?;
+        Ok(Self { started: Instant::now(), file: Mutex::new(Some(file)) })
+    }
+
+    /// Records a line. A failure ends the recording, not the session.
+    pub(crate) fn line(&self, side: Side, source: Source<'_>) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(writer) = file.as_mut() else { return };
+        if let Err(error) = self.write(writer, side, source) {
+            events::recording_stopped(&error);
+            *file = None;
+        }
+    }
+
+    fn write(
+        &self,
+        writer: &mut BufWriter<File>,
+        side: Side,
+        source: Source<'_>,
+    ) -> io::Result<()> {
+        let from = match side {
+            Side::Client => "client",
+            Side::Upstream => "upstream",
+        };
+        let at_ms = self.started.elapsed().as_millis();
+        let (key, escape): (_, Escape) =
+            if source.is_utf8()? { ("line", json_escape) } else { ("line_hex", hex) };
+        write!(writer, r#"{{"at_ms":{at_ms},"from":"{from}","{key}":""#)?;
+        let mut written = Ok(());
+        source.each_chunk(|chunk| {
+            if written.is_ok() {
+                written = escape(writer, chunk);
+            }
+        })?;
+        written?;
+        writer.write_all(b"\"}\n")?;
+        writer.flush()
+    }
+}
+
+type Escape = fn(&mut BufWriter<File>, &[u8]) -> io::Result<()>;
+
+/// Escapes what must be escaped in a JSON string; works on any piece of UTF-8 text.
+fn json_escape(writer: &mut BufWriter<File>, bytes: &[u8]) -> io::Result<()> {
+    let mut plain = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        writer.write_all(&bytes[plain..at])?;
+        plain = at + 1;
+        match byte {
+            b'"' | b'\\' => writer.write_all(&[b'\\', byte])?,
+            _ => write!(writer, "\\u{byte:04x}")?,
+        }
+    }
+    writer.write_all(&bytes[plain..])
+}
+
+fn hex(writer: &mut BufWriter<File>, bytes: &[u8]) -> io::Result<()> {
+    bytes.iter().try_for_each(|byte| write!(writer, "{byte:02x}"))
+}

@@ -1,0 +1,319 @@
+//! Hops 2 to 5 in their order: what becomes of one line.
+//!
+//! Transports call [`Relay::client_line`] and [`Relay::upstream_line`] with what they have framed.
+//! Nearly always the answer is [`Onward::Pass`]: the very bytes go on, uncopied. Only what an
+//! interceptor watches is kept and taken through the chain, which may block, so the transport
+//! decides on which thread.
+
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use forebay_wire::{
+    Line,
+    reply::{self, CONNECTION_CLOSED, PARSE_ERROR},
+};
+
+use crate::{
+    body::{Body, Message, Payload, Source},
+    chain::{CallVerdict, Chain, Moment},
+    events,
+    record::{Recorder, Side},
+    router::{Router, UpstreamName},
+    session::{Call, FromClient, FromUpstream, Session, Subject, SubjectKind},
+};
+
+/// A session, the way to its upstream and the interceptors in between.
+pub struct Relay {
+    session: Mutex<Session>,
+    router: Router,
+    chain: Chain,
+    recorder: Option<Recorder>,
+}
+
+/// What becomes of a line.
+#[derive(Debug)]
+pub enum Onward {
+    /// It goes on as it came.
+    Pass,
+    /// It goes no further; these lines go back to the client.
+    Answer(Vec<u8>),
+    /// Interceptors want to see parts of it.
+    Consult(Consultation),
+}
+
+/// The parts of a line that interceptors want to see.
+#[derive(Debug)]
+pub struct Consultation {
+    parts: Vec<Part>,
+    /// Where each message of a batch stands; empty if the line is a single message.
+    batch: Vec<Range<u64>>,
+}
+
+#[derive(Debug)]
+struct Part {
+    /// Where the message that it belongs to stands.
+    message: Range<u64>,
+    subject: PartSubject,
+}
+
+#[derive(Debug)]
+enum PartSubject {
+    Call { call: Arc<Call>, params: Option<Range<u64>> },
+    Answer(Subject),
+}
+
+/// What is to be sent after a consultation.
+#[derive(Debug, Default)]
+pub struct Outgoing {
+    /// To the upstream.
+    pub to_upstream: Option<Message>,
+    /// To the client.
+    pub to_client: Vec<Message>,
+}
+
+impl Relay {
+    /// A relay for one client and one upstream.
+    pub fn new(router: Router, chain: Chain, recorder: Option<Recorder>) -> Self {
+        let session = Mutex::new(Session::new(router.upstream().clone()));
+        Self { session, router, chain, recorder }
+    }
+
+    /// The upstream's name.
+    pub fn upstream(&self) -> &UpstreamName {
+        self.router.upstream()
+    }
+
+    /// True if a long line from the upstream need not be held, because nobody may want to see it.
+    pub fn lets_through_unread(&self) -> bool {
+        self.chain.is_empty() && self.recorder.is_none()
+    }
+
+    /// The session as it stands.
+    pub fn session(&self) -> MutexGuard<'_, Session> {
+        // The session's own methods leave it whole at every step at which they could panic.
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides what becomes of a line from the client.
+    pub fn client_line(&self, source: Source<'_>) -> Onward {
+        self.record(Side::Client, source);
+        let line = source.line();
+        if line != Line::Blank
+            && let Err(error) = source.check()
+        {
+            events::client_line_is_not_json(&error);
+            return Onward::Answer(reply::error(
+                None,
+                PARSE_ERROR,
+                &format!("Parse error: {error}. Send one JSON-RPC message per line."),
+            ));
+        }
+        let mut parts = Vec::new();
+        let mut refused = Vec::new();
+        for envelope in line.messages() {
+            match self.session().client_sent(envelope, source) {
+                FromClient::Forward => {}
+                FromClient::ToolCall(call) => {
+                    events::call_forwarded(&call);
+                    if self.chain.watches(&Moment::Call(&call)) {
+                        let subject = PartSubject::Call { call, params: envelope.params.clone() };
+                        parts.push(Part { message: envelope.span.clone(), subject });
+                    }
+                }
+                FromClient::Refuse(id, reason) => {
+                    refused.extend(reply::error(Some(&id), CONNECTION_CLOSED, &reason));
+                }
+            }
+        }
+        if refused.is_empty() { onward(&line, parts) } else { Onward::Answer(refused) }
+    }
+
+    /// Decides what becomes of a line from the upstream.
+    pub fn upstream_line(&self, source: Source<'_>) -> Onward {
+        self.record(Side::Upstream, source);
+        let line = source.line();
+        let is_long = matches!(source, Source::Held(_));
+        if line == Line::Other || (line != Line::Blank && !is_long && source.check().is_err()) {
+            events::upstream_line_is_not_json(self.upstream(), source.bytes());
+        }
+        self.upstream_sent(&line, source)
+    }
+
+    /// Takes note of a line from the upstream that has been passed on without being held.
+    pub fn upstream_line_passed(&self, line: &Line, bytes: u64) {
+        if *line == Line::Other {
+            events::upstream_line_is_not_json(self.upstream(), bytes);
+        }
+        let _ = self.upstream_sent(line, Source::Gone);
+    }
+
+    /// Takes note of a line from the client that has been passed on without being held.
+    pub fn client_line_passed(&self, line: &Line) {
+        for envelope in line.messages() {
+            let _ = self.session().client_sent(envelope, Source::Gone);
+        }
+    }
+
+    /// Takes a line through the chain. Blocks, up to the deadline of each hook.
+    pub fn consult(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
+        let mut edits: Vec<(Range<u64>, Payload)> = Vec::new();
+        let mut answered: Vec<Range<u64>> = Vec::new();
+        let mut to_client = Vec::new();
+        for part in &consultation.parts {
+            match &part.subject {
+                PartSubject::Call { call, params } => {
+                    match self.ask_about_call(call, params.clone(), body) {
+                        Disposal::Forward => {}
+                        Disposal::Drop => answered.push(part.message.clone()),
+                        Disposal::Answer(line) => {
+                            answered.push(part.message.clone());
+                            to_client.push(Message::of(vec![line.into()]));
+                        }
+                    }
+                }
+                PartSubject::Answer(subject) => {
+                    let original = Payload::new(body.clone(), subject.span.clone());
+                    if let Some(replacement) = self.chain.on_answer(subject, &original) {
+                        edits.push((subject.span.clone(), replacement));
+                    }
+                }
+            }
+        }
+        if consultation.is_from_client() {
+            let rest = without(body, consultation, &answered);
+            Outgoing { to_upstream: rest, to_client }
+        } else {
+            Outgoing { to_upstream: None, to_client: vec![edited(body, edits)] }
+        }
+    }
+
+    fn ask_about_call(
+        &self,
+        call: &Arc<Call>,
+        params: Option<Range<u64>>,
+        body: &Arc<Body>,
+    ) -> Disposal {
+        let params = params
+            .map_or_else(|| Payload::from(b"{}".to_vec()), |span| Payload::new(body.clone(), span));
+        match self.chain.on_call(call, &params) {
+            // Cancelled while the chain had it: the upstream has seen the cancellation already and
+            // would work on the call for nobody.
+            CallVerdict::Forward if !self.is_pending(call) => Disposal::Drop,
+            CallVerdict::Forward => Disposal::Forward,
+            CallVerdict::Answer(result) if self.session().forget(&call.id) => {
+                Disposal::Answer(reply::result(&call.id, &result))
+            }
+            CallVerdict::Answer(_) => Disposal::Drop,
+        }
+    }
+
+    fn is_pending(&self, call: &Call) -> bool {
+        self.session().is_pending(&call.id)
+    }
+
+    fn upstream_sent(&self, line: &Line, source: Source<'_>) -> Onward {
+        let mut parts = Vec::new();
+        for envelope in line.messages() {
+            match self.session().upstream_sent(envelope, source) {
+                FromUpstream::Forward => {}
+                FromUpstream::Inspect(subject) => {
+                    let bytes = subject.span.end - subject.span.start;
+                    if self.chain.watches(&Moment::Answer(subject.kind, &subject.call, bytes)) {
+                        let subject = PartSubject::Answer(subject);
+                        parts.push(Part { message: envelope.span.clone(), subject });
+                    }
+                }
+            }
+        }
+        onward(line, parts)
+    }
+
+    fn record(&self, side: Side, source: Source<'_>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.line(side, source);
+        }
+    }
+
+    /// Answers every call that the upstream left, and refuses those still to come.
+    pub fn abandon(&self, how: &str) -> Vec<u8> {
+        let reason = format!("upstream `{}` {how}", self.upstream());
+        let left = self.session().abandon(reason.clone());
+        events::upstream_ended(self.upstream(), how, left.len());
+        left.iter().flat_map(|id| reply::error(Some(id), CONNECTION_CLOSED, &reason)).collect()
+    }
+}
+
+enum Disposal {
+    Forward,
+    Drop,
+    Answer(Vec<u8>),
+}
+
+impl Consultation {
+    /// True if the answer must not be overtaken by what the upstream sends next. A tool's result
+    /// may be; the handshake and the list of tools may not.
+    pub fn keeps_its_place(&self) -> bool {
+        self.parts.iter().any(|part| match &part.subject {
+            PartSubject::Call { .. } => false,
+            PartSubject::Answer(subject) => match subject.kind {
+                SubjectKind::Result => false,
+                SubjectKind::ToolList | SubjectKind::Handshake => true,
+            },
+        })
+    }
+
+    fn is_from_client(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part.subject, PartSubject::Call { .. }))
+    }
+}
+
+fn onward(line: &Line, parts: Vec<Part>) -> Onward {
+    if parts.is_empty() {
+        return Onward::Pass;
+    }
+    let batch = match line {
+        Line::Batch(envelopes) => envelopes.iter().map(|envelope| envelope.span.clone()).collect(),
+        Line::Message(_) | Line::Blank | Line::Other => Vec::new(),
+    };
+    Onward::Consult(Consultation { parts, batch })
+}
+
+/// The line with each edit in the place of what stood there.
+fn edited(body: &Arc<Body>, edits: Vec<(Range<u64>, Payload)>) -> Message {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for (span, replacement) in edits {
+        parts.push(Payload::new(body.clone(), at..span.start));
+        parts.push(replacement);
+        at = span.end;
+    }
+    parts.push(Payload::new(body.clone(), at..body.bytes()));
+    Message::of(parts)
+}
+
+/// The line without the messages that have been answered; `None` if none is left.
+fn without(
+    body: &Arc<Body>,
+    consultation: &Consultation,
+    answered: &[Range<u64>],
+) -> Option<Message> {
+    if answered.is_empty() {
+        return Some(Message::whole(body.clone()));
+    }
+    let kept = consultation.batch.iter().filter(|span| !answered.contains(span));
+    let mut parts: Vec<Payload> = Vec::new();
+    for span in kept {
+        parts.push(Payload::from(if parts.is_empty() { b"[".to_vec() } else { b",".to_vec() }));
+        parts.push(Payload::new(body.clone(), span.clone()));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    parts.push(Payload::from(b"]\n".to_vec()));
+    Some(Message::of(parts))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! What the relay makes of the chain's verdicts, of lines that are no messages, and of an upstream
+//! that is gone.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use forebay_testkit::playbook::{Conversation, Playbook, Sent};
+
+use crate::{
+    chain::{CallVerdict, Deadlines, Verdict},
+    testing::{Hooks, Relayed, marked, relay, untouched},
+};
+
+const CALL: &str = r#"{"id":7,"method":"tools/call","params":{"name":"list"}}"#;
+const RESULT: &str = r#"{"id":7,"result":{"content":[]}}"#;
+
+fn with(hooks: Hooks) -> Playbook<Relayed> {
+    with_all(vec![hooks])
+}
+
+fn with_all(hooks: Vec<Hooks>) -> Playbook<Relayed> {
+    let brief = Duration::from_millis(50);
+    let deadlines = Deadlines { call: brief, result: brief, tool_list: brief, handshake: brief };
+    let interceptors = hooks.into_iter().map(|hooks| Arc::new(hooks) as _).collect();
+    Playbook::new(Relayed(relay(interceptors, deadlines)))
+}
+
+fn answering(result: &'static str) -> Hooks {
+    Hooks {
+        call: Some(Box::new(move |call, _| {
+            Ok(if call.tool() == Some("ours") {
+                CallVerdict::Answer(result.as_bytes().to_vec())
+            } else {
+                CallVerdict::Forward
+            })
+        })),
+        ..Hooks::default()
+    }
+}
+
+fn replacing(
+    verdict: impl Fn() -> Result<Verdict, crate::chain::HookError> + Send + Sync + 'static,
+) -> Hooks {
+    Hooks { result: Some(Box::new(move |_, _| verdict())), ..Hooks::default() }
+}
+
+#[test]
+fn an_answered_call_never_reaches_the_upstream() {
+    let relayed = with(answering("{\n  \"content\": []\r\n}"))
+        .client_sends(r#"{"id":"a","method":"tools/call","params":{"name":"ours"}}"#)
+        .client_gets("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{   \"content\": []  }}")
+        .passes_up(CALL)
+        .nothing_more();
+    assert_eq!(relayed.0.session().pending(), 1, "only the forwarded call is open");
+}
+
+#[test]
+fn hooks_see_the_payload_as_it_came() {
+    let hooks = Hooks {
+        call: Some(Box::new(|_, params| {
+            assert_eq!(params.in_memory(), Some(br#"{"name" : "list"}"#.as_slice()));
+            Ok(CallVerdict::Forward)
+        })),
+        result: Some(Box::new(|_, result| {
+            assert_eq!(result.in_memory(), Some(br#"{ "content":[1] }"#.as_slice()));
+            Ok(Verdict::Replace(b"1".to_vec()))
+        })),
+    };
+    with(hooks)
+        .passes_up(r#"{"id":7,"method":"tools/call","params":{"name" : "list"}}"#)
+        .upstream_sends(r#"{"result":{ "content":[1] } , "id":7}"#)
+        .client_gets(r#"{"result":1 , "id":7}"#)
+        .nothing_more();
+}
+
+#[test]
+fn an_interceptor_that_errs_is_passed_over() {
+    with(replacing(|| Err("disk full".into()))).passes_up(CALL).passes_down(RESULT).nothing_more();
+}
+
+#[test]
+fn an_interceptor_that_panics_is_passed_over() {
+    with(replacing(|| panic!("on purpose"))).passes_up(CALL).passes_down(RESULT).nothing_more();
+    let watching = Hooks { call: Some(Box::new(|_, _| panic!("on purpose"))), ..Hooks::default() };
+    with(watching).passes_up(CALL).passes_down(RESULT).nothing_more();
+}
+
+#[test]
+fn an_interceptor_that_is_late_is_passed_over() {
+    let (sender, receiver) = std::sync::mpsc::channel::<()>();
+    let receiver = std::sync::Mutex::new(receiver);
+    let hooks = replacing(move || {
+        // Blocks until the test is over.
+        let _ = receiver.lock().unwrap().recv();
+        Ok(Verdict::Replace(b"late".to_vec()))
+    });
+    with(hooks).passes_up(CALL).passes_down(RESULT).nothing_more();
+    drop(sender);
+}
+
+#[test]
+fn an_interceptor_whose_hooks_pile_up_is_not_asked() {
+    let (sender, receiver) = std::sync::mpsc::channel::<()>();
+    let receiver = std::sync::Mutex::new(receiver);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let hooks = {
+        let asked = asked.clone();
+        replacing(move || {
+            asked.fetch_add(1, Ordering::SeqCst);
+            let _ = receiver.lock().map(|receiver| receiver.recv());
+            Ok(Verdict::Pass)
+        })
+    };
+    let mut play = with(hooks);
+    for _ in 0..40 {
+        play = play.passes_up(CALL).passes_down(RESULT);
+    }
+    play.nothing_more();
+    assert!(asked.load(Ordering::SeqCst) <= 32, "the others were not asked");
+    drop(sender);
+}
+
+#[test]
+fn a_replacement_that_is_not_json_is_passed_over() {
+    with(replacing(|| Ok(Verdict::Replace(b"{oops".to_vec()))))
+        .passes_up(CALL)
+        .passes_down(RESULT)
+        .nothing_more();
+}
+
+#[test]
+fn a_good_interceptor_is_not_hurt_by_a_bad_one() {
+    with_all(vec![
+        replacing(|| Err("no".into())),
+        replacing(|| Ok(Verdict::Replace(b"\"good\"".to_vec()))),
+        replacing(|| panic!("on purpose")),
+    ])
+    .passes_up(CALL)
+    .upstream_sends(RESULT)
+    .client_gets(r#"{"id":7,"result":"good"}"#)
+    .nothing_more();
+}
+
+#[test]
+fn a_call_cancelled_in_the_chain_is_not_forwarded() {
+    // The hook cancels its own call through the session, as a client would meanwhile.
+    let cell: Arc<std::sync::OnceLock<Arc<crate::relay::Relay>>> = Arc::default();
+    let hooks = Hooks {
+        call: Some(Box::new({
+            let cell = cell.clone();
+            move |call, _| {
+                cell.get().unwrap().session().forget(&call.id);
+                Ok(CallVerdict::Forward)
+            }
+        })),
+        ..Hooks::default()
+    };
+    let relay = Arc::new(relay(vec![Arc::new(hooks)], Deadlines::default()));
+    assert!(cell.set(relay.clone()).is_ok());
+    let line = format!("{CALL}\n").into_bytes();
+    let crate::relay::Onward::Consult(consultation) =
+        relay.client_line(crate::body::Source::Line(&line))
+    else {
+        panic!("the chain watches calls");
+    };
+    let outgoing = relay.consult(&consultation, &Arc::new(crate::body::Body::Memory(line)));
+    assert!(outgoing.to_upstream.is_none() && outgoing.to_client.is_empty());
+}
+
+#[test]
+fn a_batch_is_taken_apart_only_where_it_must_be() {
+    let other = r#"{"id":2,"method":"tools/call","params":{"name":"theirs"}}"#;
+    let ours = r#"{"id":1,"method":"tools/call","params":{"name":"ours"}}"#;
+    let note = r#"{"method":"notifications/x"}"#;
+    with(answering("{}"))
+        .client_sends(format!("[{ours}, {other} ,{note}]"))
+        .client_gets(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)
+        .upstream_gets(format!("[{other},{note}]"))
+        .client_sends(format!("[{ours}]"))
+        .client_gets(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)
+        .passes_up(format!("[ {note} ]"))
+        .nothing_more();
+    marked()
+        .passes_up(format!("[{CALL},{other}]"))
+        .upstream_sends(r#"[{"id":2,"result":{}} , {"id":7,"result":{}},{"id":9,"result":{}}]"#)
+        .client_gets(
+            r#"[{"id":2,"result":"<result of theirs>"} , {"id":7,"result":"<result of list>"},{"id":9,"result":{}}]"#,
+        )
+        .nothing_more();
+}
+
+#[test]
+fn a_client_line_that_is_not_json_gets_a_parse_error() {
+    untouched()
+        .client_sends("{oops")
+        .client_gets(
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: key must be a string at line 1 column 2. Send one JSON-RPC message per line."}}"#,
+        )
+        .passes_up(CALL)
+        .nothing_more();
+    let mut relayed = untouched().nothing_more();
+    let sent = relayed.client_sends(b"{\"a\":\"\xff\"}\n");
+    assert!(
+        matches!(&sent[..], [Sent::ToClient(line)] if line.starts_with(br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700"#))
+    );
+}
+
+#[test]
+fn an_upstream_line_that_is_not_json_passes() {
+    untouched()
+        .passes_down("Server listening on stdio")
+        .passes_down("{\"id\":1,\"result\":{oops}}")
+        .nothing_more();
+    let mut relayed = untouched().nothing_more();
+    assert_eq!(relayed.upstream_sends(b"\xff\xfe\n"), [Sent::ToClient(b"\xff\xfe\n".to_vec())]);
+}
+
+#[test]
+fn calls_that_an_upstream_left_are_answered_and_later_ones_refused() {
+    let relayed = untouched()
+        .passes_up(CALL)
+        .passes_up(r#"{"id":"b","method":"ping"}"#)
+        .passes_up(r#"{"method":"notifications/x"}"#)
+        .nothing_more();
+    let error = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32000,"message":"upstream `orders` exited with code 3"}}}}"#
+        )
+    };
+    let lines = relayed.0.abandon("exited with code 3");
+    assert_eq!(String::from_utf8(lines).unwrap(), format!("{}\n{}\n", error("\"b\""), error("7")));
+    Playbook::new(relayed)
+        .client_sends(r#"{"id":8,"method":"ping"}"#)
+        .client_gets(error("8"))
+        .passes_up(r#"{"method":"notifications/y"}"#)
+        .nothing_more();
+}

@@ -1,0 +1,97 @@
+//! Hop 3: which upstream a call is for.
+
+use std::{fmt, sync::Arc};
+
+/// The name by which an upstream is known in errors, logs and on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct UpstreamName(Arc<str>);
+
+/// Names the upstream that owns a tool, a resource or a prompt.
+#[derive(Debug)]
+pub struct Router {
+    only: UpstreamName,
+}
+
+impl Router {
+    /// A router for a client with one upstream.
+    pub fn sole(upstream: UpstreamName) -> Self {
+        Self { only: upstream }
+    }
+
+    /// The upstream that a client's message goes to: with one upstream, the same for all.
+    pub fn upstream(&self) -> &UpstreamName {
+        &self.only
+    }
+}
+
+impl UpstreamName {
+    /// Takes a name as given.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// Derives a name from a command line: the package or script that a launcher starts, without
+    /// its scope, path, version and ending.
+    pub fn from_command(program: &str, arguments: &[String]) -> Self {
+        const LAUNCHERS: [&str; 14] = [
+            "npx", "npm", "pnpm", "bunx", "bun", "deno", "node", "uvx", "uv", "pipx", "python",
+            "python3", "sh", "bash",
+        ];
+        const SUBCOMMANDS: [&str; 5] = ["run", "exec", "x", "tool", "dlx"];
+        let file_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+        let launcher = file_name(program);
+        let started = LAUNCHERS.contains(&launcher.as_str()).then(|| {
+            arguments.iter().find(|word| {
+                !word.starts_with('-')
+                    && !SUBCOMMANDS.contains(&word.as_str())
+                    && !word.contains(' ')
+            })
+        });
+        let name = started.flatten().map_or(launcher, |word| file_name(word));
+        let without_version = match name.split_once('@') {
+            Some((before, _)) if !before.is_empty() => before,
+            _ => &name,
+        };
+        let short = [".js", ".mjs", ".cjs", ".ts", ".py"]
+            .iter()
+            .find_map(|ending| without_version.strip_suffix(ending))
+            .unwrap_or(without_version);
+        Self::new(short)
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for UpstreamName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_a_person_would_call_the_command() {
+        let cases = [
+            ("npx -y @modelcontextprotocol/server-everything", "server-everything"),
+            ("npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /tmp", "server-filesystem"),
+            ("uvx mcp-server-git --repository .", "mcp-server-git"),
+            ("/usr/bin/python3 -m mcp_server_time", "mcp_server_time"),
+            ("uv run server.py", "server"),
+            ("node /srv/app/dist/index.js stdio", "index"),
+            ("./my-server --flag", "my-server"),
+            ("bash -c", "bash"),
+        ];
+        for (command, expected) in cases {
+            let mut words = command.split(' ').map(str::to_owned);
+            let program = words.next().unwrap();
+            let arguments: Vec<String> = words.collect();
+            assert_eq!(UpstreamName::from_command(&program, &arguments).as_str(), expected);
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Hop 2: what each message is about. A state machine without I/O.
+//!
+//! The session follows a conversation in both directions and says of each message whether it is to
+//! be forwarded unread or is one that interceptors may look at. The two directions have separate
+//! ids: a client's call 1 and an upstream's question 1 do not meet.
+
+mod era;
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use forebay_wire::{Envelope, Id, Kind};
+
+pub use self::era::Era;
+use self::era::{Answer, Params};
+use crate::{body::Source, router::UpstreamName};
+
+/// Tasks whose result may still come, at most; the oldest ones are forgotten first.
+const MAX_TASKS: usize = 1_000;
+
+/// A conversation between one client and its upstream.
+#[derive(Debug)]
+pub struct Session {
+    upstream: UpstreamName,
+    era: Era,
+    /// The client's requests that await an answer.
+    calls: HashMap<Id, Arc<Call>>,
+    /// The upstream's requests (sampling, elicitation, roots …) that the client has not answered.
+    questions: HashSet<Id>,
+    /// The calls that became tasks, by the task's id, and in the order they did.
+    tasks: HashMap<String, Arc<Call>>,
+    task_order: VecDeque<String>,
+    /// Why no call can be delivered any more.
+    refusal: Option<String>,
+    has_been_asked: bool,
+}
+
+/// A request of the client's.
+#[derive(Debug)]
+pub struct Call {
+    /// Its id.
+    pub id: Id,
+    /// Its method.
+    pub method: String,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The upstream that it goes to.
+    pub upstream: UpstreamName,
+    /// The era it was made in.
+    pub era: Era,
+    /// The token under which the client expects progress.
+    pub progress_token: Option<Id>,
+    abandoned: AtomicBool,
+}
+
+/// What a request is for, as far as a proxy cares.
+#[derive(Debug, Clone)]
+pub enum Purpose {
+    /// `initialize` or `server/discover`.
+    Handshake,
+    /// `tools/list`.
+    ToolList {
+        /// A later page than the first.
+        is_continued: bool,
+    },
+    /// `tools/call`.
+    ToolCall {
+        /// The tool's name.
+        tool: Arc<str>,
+    },
+    /// Legacy `tasks/result`.
+    TaskResult {
+        /// The tool call that became the task.
+        origin: Arc<Call>,
+    },
+    /// `tasks/get`; in the modern era a completed task's result is inside.
+    TaskState {
+        /// The tool call that became the task.
+        origin: Arc<Call>,
+    },
+    /// Anything else.
+    Other,
+}
+
+/// What to do with a client's message.
+#[derive(Debug, Clone)]
+pub enum FromClient {
+    /// Send it on as it came.
+    Forward,
+    /// A tool call: ask the chain first.
+    ToolCall(Arc<Call>),
+    /// It cannot be delivered: answer that request with this reason.
+    Refuse(Id, String),
+}
+
+/// What to do with an upstream's message.
+#[derive(Debug, Clone)]
+pub enum FromUpstream {
+    /// Send it on as it came.
+    Forward,
+    /// It holds something the chain may look at.
+    Inspect(Subject),
+}
+
+/// A part of an upstream's message that the chain may replace.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// What it is.
+    pub kind: SubjectKind,
+    /// The call that it answers; for a task's result, the one that started the task.
+    pub call: Arc<Call>,
+    /// Where it stands in the line.
+    pub span: Range<u64>,
+}
+
+/// What a [`Subject`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubjectKind {
+    /// A tool's result.
+    Result,
+    /// A page of the list of tools.
+    ToolList,
+    /// The result of `initialize` or `server/discover`.
+    Handshake,
+}
+
+impl Session {
+    /// A session in which nothing has been said.
+    pub fn new(upstream: UpstreamName) -> Self {
+        Self {
+            upstream,
+            era: Era::Unknown,
+            calls: HashMap::new(),
+            questions: HashSet::new(),
+            tasks: HashMap::new(),
+            task_order: VecDeque::new(),
+            refusal: None,
+            has_been_asked: false,
+        }
+    }
+
+    /// The era that the client speaks.
+    pub fn era(&self) -> Era {
+        self.era
+    }
+
+    /// How many of the client's calls await an answer.
+    pub fn pending(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// True if the client awaits the answer to this call.
+    pub fn is_pending(&self, id: &Id) -> bool {
+        self.calls.contains_key(id)
+    }
+
+    /// True once the client has made a request.
+    pub fn has_been_asked(&self) -> bool {
+        self.has_been_asked
+    }
+
+    /// Takes note of a message from the client.
+    pub fn client_sent(&mut self, envelope: &Envelope, source: Source<'_>) -> FromClient {
+        match envelope.kind() {
+            Kind::Request { id, method } => self.client_asks(id, method, envelope, source),
+            Kind::Notification { method: era::CANCELLED } => {
+                if let Some(id) = cancelled_request(envelope, source)
+                    && let Some(call) = self.calls.remove(&id)
+                {
+                    call.abandon();
+                }
+                FromClient::Forward
+            }
+            Kind::Response { id } => {
+                self.questions.remove(id);
+                FromClient::Forward
+            }
+            Kind::Notification { .. } | Kind::Other => FromClient::Forward,
+        }
+    }
+
+    /// Takes note of a message from the upstream.
+    pub fn upstream_sent(&mut self, envelope: &Envelope, source: Source<'_>) -> FromUpstream {
+        match envelope.kind() {
+            Kind::Request { id, .. } => {
+                self.questions.insert(id.clone());
+                FromUpstream::Forward
+            }
+            Kind::Notification { method: era::CANCELLED } => {
+                if let Some(id) = cancelled_request(envelope, source) {
+                    self.questions.remove(&id);
+                }
+                FromUpstream::Forward
+            }
+            Kind::Notification { method: era::TASK_CHANGED } => envelope
+                .params
+                .as_ref()
+                .and_then(|state| era::result_in_task(source, state))
+                .and_then(|(task_id, span)| {
+                    let call = self.tasks.get(&task_id?)?.clone();
+                    Some(Subject { kind: SubjectKind::Result, call, span })
+                })
+                .map_or(FromUpstream::Forward, FromUpstream::Inspect),
+            Kind::Response { id } => match self.calls.remove(id) {
+                Some(call) => self.upstream_answers(call, envelope, source),
+                None => FromUpstream::Forward,
+            },
+            Kind::Notification { .. } | Kind::Other => FromUpstream::Forward,
+        }
+    }
+
+    /// Forgets a call that could not be delivered; `false` if nobody waits for it any more.
+    pub fn forget(&mut self, id: &Id) -> bool {
+        self.calls.remove(id).is_some()
+    }
+
+    /// From now on every request is refused with `reason`.
+    pub fn refuse(&mut self, reason: String) {
+        self.refusal = Some(reason);
+    }
+
+    /// The upstream is gone: refuses what comes, and returns the calls it left unanswered.
+    pub fn abandon(&mut self, reason: String) -> Vec<Id> {
+        self.refuse(reason);
+        self.questions.clear();
+        let mut calls: Vec<Id> = self.calls.drain().map(|(id, _)| id).collect();
+        calls.sort_by(|a, b| a.as_json().cmp(b.as_json()));
+        calls
+    }
+
+    fn client_asks(
+        &mut self,
+        id: &Id,
+        method: &str,
+        envelope: &Envelope,
+        source: Source<'_>,
+    ) -> FromClient {
+        self.has_been_asked = true;
+        if let Some(reason) = &self.refusal {
+            return FromClient::Refuse(id.clone(), reason.clone());
+        }
+        let params = Params::read(source, envelope.params.as_ref());
+        if let Some(era) = era::of_request(method, &params) {
+            self.era = era;
+        }
+        let call = Arc::new(Call {
+            id: id.clone(),
+            method: method.to_owned(),
+            upstream: self.upstream.clone(),
+            era: self.era,
+            progress_token: params.progress_token.clone(),
+            purpose: era::purpose(self, method, params),
+            abandoned: AtomicBool::new(false),
+        });
+        self.calls.insert(id.clone(), call.clone());
+        match call.purpose {
+            Purpose::ToolCall { .. } => FromClient::ToolCall(call),
+            Purpose::Handshake
+            | Purpose::ToolList { .. }
+            | Purpose::TaskResult { .. }
+            | Purpose::TaskState { .. }
+            | Purpose::Other => FromClient::Forward,
+        }
+    }
+
+    fn upstream_answers(
+        &mut self,
+        call: Arc<Call>,
+        envelope: &Envelope,
+        source: Source<'_>,
+    ) -> FromUpstream {
+        let Some(result) = envelope.result.clone() else { return FromUpstream::Forward };
+        let (kind, call, span) = match &call.purpose {
+            Purpose::Handshake => (SubjectKind::Handshake, call, result),
+            Purpose::ToolList { .. } => (SubjectKind::ToolList, call, result),
+            Purpose::ToolCall { .. } => match era::answer(source, &result) {
+                Answer::Result => (SubjectKind::Result, call, result),
+                Answer::Task(task_id) => {
+                    self.remember_task(task_id, call);
+                    return FromUpstream::Forward;
+                }
+                Answer::InputRequired => return FromUpstream::Forward,
+            },
+            Purpose::TaskResult { origin } => (SubjectKind::Result, origin.clone(), result),
+            Purpose::TaskState { origin } => match era::result_in_task(source, &result) {
+                Some((_, span)) => (SubjectKind::Result, origin.clone(), span),
+                None => return FromUpstream::Forward,
+            },
+            Purpose::Other => return FromUpstream::Forward,
+        };
+        FromUpstream::Inspect(Subject { kind, call, span })
+    }
+
+    fn remember_task(&mut self, task_id: String, call: Arc<Call>) {
+        if self.tasks.insert(task_id.clone(), call).is_none() {
+            self.task_order.push_back(task_id);
+        }
+        if self.task_order.len() > MAX_TASKS
+            && let Some(oldest) = self.task_order.pop_front()
+        {
+            self.tasks.remove(&oldest);
+        }
+    }
+}
+
+impl Call {
+    /// The tool that is called, if one is.
+    pub fn tool(&self) -> Option<&str> {
+        match &self.purpose {
+            Purpose::ToolCall { tool } => Some(tool),
+            Purpose::TaskResult { origin } | Purpose::TaskState { origin } => origin.tool(),
+            Purpose::Handshake | Purpose::ToolList { .. } | Purpose::Other => None,
+        }
+    }
+
+    /// True once nobody waits for the answer any more: the client cancelled, or a deadline passed.
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
+}
+
+fn cancelled_request(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
+    let [id] = source.members(envelope.params.as_ref()?, ["requestId"]);
+    Id::parse(&id?.scalar?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! The one place that knows how the protocol's revisions differ.
+//!
+//! Legacy (2024-11-05 to 2025-11-25) opens with `initialize`; modern (2026-07-28) has no opening:
+//! each request says its revision in `_meta`. What a method means, and where a tool's result
+//! stands, depends on the revision in a few places; they are all here.
+
+use std::ops::Range;
+
+use forebay_wire::{Id, scan};
+
+use super::{Purpose, Session};
+use crate::body::Source;
+
+/// Which family of revisions a session speaks, as far as it has shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Era {
+    /// Nothing has been said yet.
+    #[default]
+    Unknown,
+    /// 2024-11-05 to 2025-11-25: `initialize`, sessions, requests from upstream to client.
+    Legacy,
+    /// 2026-07-28 and later: `server/discover`, stateless, `input_required`.
+    Modern,
+}
+
+/// What a tool call's response turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The tool's result.
+    Result,
+    /// A task has been created; its result comes later, under this id.
+    Task(String),
+    /// The upstream wants to know something first; the client will ask again.
+    InputRequired,
+}
+
+/// What is read of a request's `params`.
+#[derive(Debug, Default)]
+pub(super) struct Params {
+    pub(super) name: Option<String>,
+    pub(super) task_id: Option<String>,
+    pub(super) is_continued: bool,
+    pub(super) progress_token: Option<Id>,
+    pub(super) names_revision: bool,
+}
+
+/// A result longer than this cannot be a mere acknowledgement, and is not looked into.
+const MAX_ACKNOWLEDGEMENT_BYTES: u64 = 64 * 1024;
+
+pub(super) const CANCELLED: &str = "notifications/cancelled";
+/// Modern: a task's state changed; when it is completed, its result is inside.
+pub(super) const TASK_CHANGED: &str = "notifications/tasks";
+
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+impl Params {
+    pub(super) fn read(source: Source<'_>, params: Option<&Range<u64>>) -> Self {
+        let Some(params) = params else { return Self::default() };
+        let [name, task_id, cursor, meta] =
+            source.members(params, ["name", "taskId", "cursor", "_meta"]);
+        let [progress_token, revision] = meta.map_or([None, None], |meta| {
+            source.members(&meta.span, ["progressToken", PROTOCOL_VERSION])
+        });
+        Self {
+            name: name.and_then(|value| text(value.scalar)),
+            task_id: task_id.and_then(|value| text(value.scalar)),
+            is_continued: cursor.is_some(),
+            progress_token: progress_token.and_then(|value| Id::parse(&value.scalar?)),
+            names_revision: revision.is_some(),
+        }
+    }
+}
+
+/// The era that a client's request belongs to, if it shows one.
+pub(super) fn of_request(method: &str, params: &Params) -> Option<Era> {
+    match method {
+        "initialize" => Some(Era::Legacy),
+        "server/discover" => Some(Era::Modern),
+        _ if params.names_revision => Some(Era::Modern),
+        _ => None,
+    }
+}
+
+/// What a client's request is for.
+pub(super) fn purpose(session: &Session, method: &str, params: Params) -> Purpose {
+    let task = |task_id: Option<String>| {
+        let task_id = task_id?;
+        let origin = session.tasks.get(&task_id)?.clone();
+        Some((task_id, origin))
+    };
+    match method {
+        "initialize" | "server/discover" => Purpose::Handshake,
+        "tools/list" => Purpose::ToolList { is_continued: params.is_continued },
+        "tools/call" => {
+            params.name.map_or(Purpose::Other, |tool| Purpose::ToolCall { tool: tool.into() })
+        }
+        "tasks/result" => task(params.task_id)
+            .map_or(Purpose::Other, |(_, origin)| Purpose::TaskResult { origin }),
+        "tasks/get" => {
+            task(params.task_id).map_or(Purpose::Other, |(_, origin)| Purpose::TaskState { origin })
+        }
+        _ => Purpose::Other,
+    }
+}
+
+/// Tells a tool's result from an acknowledgement that stands in its place.
+pub(super) fn answer(source: Source<'_>, result: &Range<u64>) -> Answer {
+    if result.end - result.start > MAX_ACKNOWLEDGEMENT_BYTES {
+        return Answer::Result;
+    }
+    let [result_type, task_id, task, content] =
+        source.members(result, ["resultType", "taskId", "task", "content"]);
+    match result_type.and_then(|value| text(value.scalar)).as_deref() {
+        Some("input_required") => return Answer::InputRequired,
+        Some("task") => {
+            return task_id
+                .and_then(|value| text(value.scalar))
+                .map_or(Answer::Result, Answer::Task);
+        }
+        _ => {}
+    }
+    // Legacy: `{"task": {"taskId": …}}`, and no content.
+    if let (Some(task), None) = (task, content) {
+        let [task_id] = source.members(&task.span, ["taskId"]);
+        if let Some(task_id) = task_id.and_then(|value| text(value.scalar)) {
+            return Answer::Task(task_id);
+        }
+    }
+    Answer::Result
+}
+
+/// Where the tool's result stands in a modern task's state, once the task is completed.
+pub(super) fn result_in_task(
+    source: Source<'_>,
+    state: &Range<u64>,
+) -> Option<(Option<String>, Range<u64>)> {
+    let [task_id, status, result] = source.members(state, ["taskId", "status", "result"]);
+    let is_completed =
+        status.and_then(|value| text(value.scalar)).is_some_and(|status| status == "completed");
+    let result = result.filter(|value| value.scalar.is_none())?;
+    is_completed.then(|| (task_id.and_then(|value| text(value.scalar)), result.span))
+}
+
+pub(super) fn text(scalar: Option<Vec<u8>>) -> Option<String> {
+    scan::string(&scalar?).map(std::borrow::Cow::into_owned)
+}

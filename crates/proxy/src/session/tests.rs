@@ -1,0 +1,206 @@
+//! Conversations in both eras. The marker interceptor replaces what the session lets the chain see
+//! by a mark; everything else must come out as it went in.
+
+use crate::testing::{marked, untouched};
+
+const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list"}}"#;
+const RESULT: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
+
+#[test]
+fn a_call_and_its_result_belong_together() {
+    marked()
+        .passes_up(CALL)
+        .upstream_sends(RESULT)
+        .client_gets(r#"{"jsonrpc":"2.0","id":7,"result":"<result of list>"}"#)
+        .nothing_more();
+}
+
+#[test]
+fn with_an_empty_chain_a_result_leaves_as_it_came() {
+    let odd = r#" {"result" : {"b":1,"a":12345678901234567890.0} ,"id":7.0, "x":"\/" }"#;
+    let session = untouched().passes_up(CALL).passes_down(odd).nothing_more();
+    assert_eq!(session.0.session().pending(), 0);
+}
+
+#[test]
+fn the_number_7_and_the_string_7_are_two_calls() {
+    marked()
+        .passes_up(CALL)
+        .passes_up(r#"{"id":"7","method":"tools/call","params":{"name":"other"}}"#)
+        .upstream_sends(r#"{"id":"7","result":{}}"#)
+        .client_gets(r#"{"id":"7","result":"<result of other>"}"#)
+        .upstream_sends(r#"{"id":7,"result":{}}"#)
+        .client_gets(r#"{"id":7,"result":"<result of list>"}"#)
+        .nothing_more();
+}
+
+#[test]
+fn an_error_and_an_answer_to_nothing_pass() {
+    marked()
+        .passes_up(CALL)
+        .passes_down(r#"{"id":8,"result":{"content":[]}}"#)
+        .passes_down(r#"{"id":7,"error":{"code":-32602,"message":"unknown tool"}}"#)
+        .passes_down(RESULT)
+        .nothing_more();
+}
+
+#[test]
+fn progress_passes_and_its_token_is_known() {
+    let call =
+        r#"{"id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"},"name":"slow"}}"#;
+    let progress =
+        r#"{"method":"notifications/progress","params":{"progressToken":"t","progress":1}}"#;
+    let session = marked().passes_up(call).passes_down(progress).nothing_more();
+    let id = forebay_wire::Id::parse(b"1").unwrap();
+    let token = session.0.session().calls[&id].progress_token.clone();
+    assert_eq!(token, forebay_wire::Id::parse(b"\"t\""));
+}
+
+#[test]
+fn a_cancelled_call_is_over() {
+    let cancel = r#"{"method":"notifications/cancelled","params":{"requestId":7,"reason":"no"}}"#;
+    let session = marked().passes_up(CALL).passes_up(cancel).passes_down(RESULT).nothing_more();
+    assert_eq!(session.0.session().pending(), 0);
+}
+
+#[test]
+fn questions_of_the_upstream_have_ids_of_their_own() {
+    let session = marked()
+        .passes_up(CALL)
+        .passes_down(r#"{"id":7,"method":"sampling/createMessage","params":{}}"#)
+        .passes_up(r#"{"id":7,"result":{"role":"assistant"}}"#)
+        .passes_down(r#"{"id":"r","method":"roots/list"}"#)
+        .passes_down(r#"{"id":"e","method":"elicitation/create","params":{}}"#)
+        .passes_down(r#"{"method":"notifications/cancelled","params":{"requestId":"e"}}"#)
+        .nothing_more();
+    let waiting = session.0.session();
+    assert_eq!(waiting.pending(), 1, "the client's answer was not taken for the upstream's");
+    assert_eq!(waiting.questions.len(), 1, "only the question about roots is open");
+}
+
+#[test]
+fn initialize_opens_a_legacy_session() {
+    marked()
+        .passes_up(r#"{"id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#)
+        .upstream_sends(r#"{"id":0,"result":{"protocolVersion":"2025-11-25"}}"#)
+        .client_gets(r#"{"id":0,"result":"<Legacy handshake>"}"#)
+        .passes_up(r#"{"method":"notifications/initialized"}"#)
+        .nothing_more();
+}
+
+#[test]
+fn discover_may_fail_and_initialize_follow() {
+    marked()
+        .passes_up(r#"{"id":0,"method":"server/discover","params":{"_meta":{}}}"#)
+        .passes_down(r#"{"id":0,"error":{"code":-32601,"message":"Method not found"}}"#)
+        .passes_up(r#"{"id":1,"method":"initialize"}"#)
+        .upstream_sends(r#"{"id":1,"result":{}}"#)
+        .client_gets(r#"{"id":1,"result":"<Legacy handshake>"}"#)
+        .nothing_more();
+}
+
+#[test]
+fn a_modern_session_needs_no_opening() {
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+    let session = marked()
+        .passes_up(format!(r#"{{"id":0,"method":"tools/list","params":{{{meta}}}}}"#))
+        .upstream_sends(r#"{"id":0,"result":{"resultType":"complete","tools":[]}}"#)
+        .client_gets(r#"{"id":0,"result":"<tool list>"}"#)
+        .nothing_more();
+    assert_eq!(session.0.session().era(), super::Era::Modern);
+
+    marked()
+        .passes_up(r#"{"id":"d","method":"server/discover","params":{}}"#)
+        .upstream_sends(r#"{"id":"d","result":{"supportedVersions":["2026-07-28"]}}"#)
+        .client_gets(r#"{"id":"d","result":"<Modern handshake>"}"#)
+        .nothing_more();
+}
+
+#[test]
+fn input_required_is_no_result_but_the_retry_has_one() {
+    let retry = r#"{"id":8,"method":"tools/call","params":{"name":"list","inputResponses":{}}}"#;
+    marked()
+        .passes_up(CALL)
+        .passes_down(r#"{"id":7,"result":{"resultType":"input_required","inputRequests":{}}}"#)
+        .passes_up(retry)
+        .upstream_sends(r#"{"id":8,"result":{"resultType":"complete","content":[]}}"#)
+        .client_gets(r#"{"id":8,"result":"<result of list>"}"#)
+        .nothing_more();
+}
+
+#[test]
+fn a_legacy_task_yields_its_result_to_tasks_result() {
+    let call = r#"{"id":1,"method":"tools/call","params":{"name":"report","task":{"ttl":60000}}}"#;
+    marked()
+        .passes_up(call)
+        .passes_down(r#"{"id":1,"result":{"task":{"taskId":"t1","status":"working"}}}"#)
+        .passes_up(r#"{"id":2,"method":"tasks/get","params":{"taskId":"t1"}}"#)
+        .passes_down(r#"{"id":2,"result":{"taskId":"t1","status":"completed"}}"#)
+        .passes_down(r#"{"method":"notifications/tasks/status","params":{"taskId":"t1"}}"#)
+        .passes_up(r#"{"id":3,"method":"tasks/result","params":{"taskId":"t1"}}"#)
+        .upstream_sends(r#"{"id":3,"result":{"content":[]}}"#)
+        .client_gets(r#"{"id":3,"result":"<result of report>"}"#)
+        .nothing_more();
+}
+
+#[test]
+fn a_modern_task_has_its_result_inside() {
+    let created = r#"{"id":1,"result":{"resultType":"task","taskId":"t9","status":"working"}}"#;
+    let done =
+        r#"{"resultType":"complete","taskId":"t9","status":"completed","result":{"content":[]}}"#;
+    marked()
+        .passes_up(r#"{"id":1,"method":"tools/call","params":{"name":"report"}}"#)
+        .passes_down(created)
+        .passes_up(r#"{"id":2,"method":"tasks/get","params":{"taskId":"t9"}}"#)
+        .passes_down(r#"{"id":2,"result":{"taskId":"t9","status":"working"}}"#)
+        .passes_up(r#"{"id":3,"method":"tasks/get","params":{"taskId":"t9"}}"#)
+        .upstream_sends(format!(r#"{{"id":3,"result":{done}}}"#))
+        .client_gets(format!(
+            r#"{{"id":3,"result":{}}}"#,
+            done.replace(r#"{"content":[]}"#, r#""<result of report>""#)
+        ))
+        .upstream_sends(format!(r#"{{"method":"notifications/tasks","params":{done}}}"#))
+        .client_gets(format!(
+            r#"{{"method":"notifications/tasks","params":{}}}"#,
+            done.replace(r#"{"content":[]}"#, r#""<result of report>""#)
+        ))
+        .nothing_more();
+}
+
+#[test]
+fn a_task_that_nobody_started_here_passes() {
+    marked()
+        .passes_up(r#"{"id":2,"method":"tasks/result","params":{"taskId":"elsewhere"}}"#)
+        .passes_down(r#"{"id":2,"result":{"content":[]}}"#)
+        .passes_down(r#"{"method":"notifications/tasks","params":{"taskId":"x","status":"completed","result":{}}}"#)
+        .nothing_more();
+}
+
+#[test]
+fn forgotten_tasks_are_the_oldest() {
+    let mut play = marked();
+    for index in 0..=super::MAX_TASKS {
+        play = play
+            .passes_up(format!(r#"{{"id":{index},"method":"tools/call","params":{{"name":"t"}}}}"#))
+            .passes_down(format!(
+                r#"{{"id":{index},"result":{{"resultType":"task","taskId":"{index}"}}}}"#
+            ));
+    }
+    let session = play.nothing_more();
+    let session = session.0.session();
+    assert_eq!(session.tasks.len(), super::MAX_TASKS);
+    assert!(!session.tasks.contains_key("0"));
+}
+
+#[test]
+fn unknown_methods_fields_and_versions_pass() {
+    marked()
+        .passes_up(r#"{"jsonrpc":"3.1","id":1,"method":"future/thing","params":[1,2],"new":true}"#)
+        .passes_down(r#"{"jsonrpc":"3.1","id":1,"result":{"resultType":"unheard-of"},"trace":{}}"#)
+        .passes_down(r#"{"method":"notifications/future"}"#)
+        .passes_up("42")
+        .passes_down("[]")
+        .passes_up("")
+        .passes_down("\r")
+        .nothing_more();
+}

@@ -1,0 +1,125 @@
+//! For this crate's tests: a relay that a playbook can drive, and interceptors made of closures.
+
+use std::sync::Arc;
+
+use forebay_testkit::playbook::{Conversation, Playbook, Sent};
+
+use crate::{
+    body::{Body, Message, Payload, Source},
+    chain::{CallVerdict, Chain, Deadlines, HookError, Interceptor, Moment, Verdict},
+    relay::{Onward, Outgoing, Relay},
+    router::{Router, UpstreamName},
+    session::Call,
+};
+
+/// A relay without transports.
+pub(crate) struct Relayed(pub(crate) Relay);
+
+/// Marks everything that it is shown, so that a test sees what was.
+pub(crate) struct Marker;
+
+type CallHook = dyn Fn(&Call, &Payload) -> Result<CallVerdict, HookError> + Send + Sync;
+type ResultHook = dyn Fn(&Call, &Payload) -> Result<Verdict, HookError> + Send + Sync;
+
+/// An interceptor made of closures; it watches calls and results if it has the hook for them.
+#[derive(Default)]
+pub(crate) struct Hooks {
+    pub(crate) call: Option<Box<CallHook>>,
+    pub(crate) result: Option<Box<ResultHook>>,
+}
+
+pub(crate) fn relay(interceptors: Vec<Arc<dyn Interceptor>>, deadlines: Deadlines) -> Relay {
+    let router = Router::sole(UpstreamName::new("orders"));
+    Relay::new(router, Chain::new(interceptors, deadlines), None)
+}
+
+/// A playbook with an empty chain.
+pub(crate) fn untouched() -> Playbook<Relayed> {
+    Playbook::new(Relayed(relay(Vec::new(), Deadlines::default())))
+}
+
+/// A playbook with a [`Marker`].
+pub(crate) fn marked() -> Playbook<Relayed> {
+    Playbook::new(Relayed(relay(vec![Arc::new(Marker)], Deadlines::default())))
+}
+
+impl Relayed {
+    fn follow(&self, onward: Onward, line: &[u8], passed: fn(Vec<u8>) -> Sent) -> Vec<Sent> {
+        match onward {
+            Onward::Pass => vec![passed(line.to_vec())],
+            Onward::Answer(lines) => vec![Sent::ToClient(lines)],
+            Onward::Consult(consultation) => {
+                let body = Arc::new(Body::Memory(line.to_vec()));
+                let Outgoing { to_upstream, to_client } = self.0.consult(&consultation, &body);
+                let to_client = to_client.iter().map(|message| Sent::ToClient(written(message)));
+                let to_upstream =
+                    to_upstream.iter().map(|message| Sent::ToUpstream(written(message)));
+                to_client.chain(to_upstream).collect()
+            }
+        }
+    }
+}
+
+impl Conversation for Relayed {
+    fn client_sends(&mut self, line: &[u8]) -> Vec<Sent> {
+        self.follow(self.0.client_line(Source::Line(line)), line, Sent::ToUpstream)
+    }
+
+    fn upstream_sends(&mut self, line: &[u8]) -> Vec<Sent> {
+        self.follow(self.0.upstream_line(Source::Line(line)), line, Sent::ToClient)
+    }
+}
+
+impl Interceptor for Marker {
+    fn name(&self) -> &'static str {
+        "marker"
+    }
+
+    fn watches(&self, moment: &Moment<'_>) -> bool {
+        matches!(moment, Moment::Answer(..))
+    }
+
+    fn on_result(&self, call: &Call, _: &Payload) -> Result<Verdict, HookError> {
+        mark(&format!("result of {}", call.tool().unwrap_or("nothing")))
+    }
+
+    fn on_tool_list(&self, _: &Call, _: &Payload) -> Result<Verdict, HookError> {
+        mark("tool list")
+    }
+
+    fn on_handshake(&self, call: &Call, _: &Payload) -> Result<Verdict, HookError> {
+        mark(&format!("{:?} handshake", call.era))
+    }
+}
+
+impl Interceptor for Hooks {
+    fn name(&self) -> &'static str {
+        "hooks"
+    }
+
+    fn watches(&self, moment: &Moment<'_>) -> bool {
+        match moment {
+            Moment::Call(_) => self.call.is_some(),
+            Moment::Answer(..) => self.result.is_some(),
+        }
+    }
+
+    fn on_call(&self, call: &Call, params: &Payload) -> Result<CallVerdict, HookError> {
+        self.call.as_ref().map_or(Ok(CallVerdict::Forward), |hook| hook(call, params))
+    }
+
+    fn on_result(&self, call: &Call, result: &Payload) -> Result<Verdict, HookError> {
+        self.result.as_ref().map_or(Ok(Verdict::Pass), |hook| hook(call, result))
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it is what hooks return")]
+fn mark(text: &str) -> Result<Verdict, HookError> {
+    Ok(Verdict::Replace(format!("\"<{text}>\"").into_bytes()))
+}
+
+fn written(message: &Message) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    message.write_to(&mut bytes).unwrap();
+    bytes
+}

@@ -1,0 +1,215 @@
+//! A client on our standard input and output, an upstream as a child process.
+//!
+//! Each direction is one thread that reads, decides and writes ([`pump`]): a small message costs
+//! what it costs to pass through a pipe. The main thread waits for the first thing to end, and
+//! [`supervise`] says what follows from it, so that the child ([`child`]) always ends too.
+
+mod child;
+mod couriers;
+mod pipe;
+mod pump;
+mod supervise;
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitStatus,
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2},
+    iterator::Signals,
+};
+
+use self::{
+    child::Started,
+    couriers::Couriers,
+    pipe::{Inlet, Outlet, Readiness},
+    pump::Pump,
+    supervise::{Action, Event, Supervisor},
+};
+use crate::{ProxyError, body::Spool, events, relay::Relay};
+
+/// An upstream's command line.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program, looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// What is added to the environment that we have ourselves.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The directory it is started in; ours if not given.
+    pub directory: Option<PathBuf>,
+}
+
+/// How a stdio session is run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How long the upstream may take to end by itself, and again after SIGTERM.
+    pub grace: Duration,
+    /// Where long lines are kept.
+    pub spool: Spool,
+}
+
+/// How a session ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// The upstream ended in this way.
+    Upstream(ExitStatus),
+    /// The upstream had to be left behind: not even SIGKILL ended it in time.
+    LeftBehind,
+    /// The upstream could not be started; the client has been told.
+    NotStarted(ProxyError),
+}
+
+/// How long a client that has not asked anything yet may take to do so after the upstream has
+/// ended, in order to be told why.
+const FIRST_REQUEST: Duration = Duration::from_secs(2);
+/// How long the client may take to read our last words.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the client's side must be quiet before we believe that it has nothing more to ask.
+const QUIET: Duration = Duration::from_millis(5);
+
+/// Runs a session to its end.
+///
+/// Must be called on the process's main thread: the kernel ends the child when the thread that
+/// started it ends.
+pub fn wrap(command: &Command, relay: Relay, settings: &Settings) -> Result<Ended, ProxyError> {
+    // Before the child exists, so that no signal finds us unprepared.
+    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])
+        .map_err(ProxyError::Setup)?;
+    let client_input = Inlet::stdin().map_err(ProxyError::Setup)?;
+    let (events, inbox) = mpsc::sync_channel(64);
+    let to_upstream = Pump {
+        relay: Arc::new(relay),
+        client: Arc::new(Outlet::stdout().map_err(ProxyError::Setup)?),
+        upstream: Arc::new(Outlet::closed()),
+        couriers: Arc::default(),
+        spool: settings.spool.clone(),
+        events: events.clone(),
+    };
+    let started = match child::start(command, to_upstream.relay.upstream(), settings.grace) {
+        Ok(started) => started,
+        Err(error) => {
+            // A person at a terminal reads the error on stderr; a client asks and gets an answer.
+            if !io::stdin().is_terminal() {
+                to_upstream.relay.session().refuse(error.to_string());
+                to_upstream.run_from_client(client_input);
+                to_upstream.couriers.wait_until_idle(LAST_WORDS);
+            }
+            return Ok(Ended::NotStarted(error));
+        }
+    };
+    let session = Wrapped::begin(to_upstream, client_input, started, signals, events)
+        .map_err(ProxyError::Setup)?;
+    Ok(session.run(&inbox, settings.grace))
+}
+
+/// A session that is under way.
+struct Wrapped {
+    relay: Arc<Relay>,
+    process: child::Process,
+    upstream: Arc<Outlet>,
+    client: Arc<Outlet>,
+    client_input: Inlet,
+    couriers: Arc<Couriers>,
+}
+
+impl Wrapped {
+    fn begin(
+        mut pump: Pump,
+        client_input: Inlet,
+        started: Started,
+        mut signals: Signals,
+        events: mpsc::SyncSender<Event>,
+    ) -> io::Result<Self> {
+        pump.upstream = Arc::new(Outlet::new(started.input));
+        let session = Self {
+            relay: pump.relay.clone(),
+            process: started.process,
+            upstream: pump.upstream.clone(),
+            client: pump.client.clone(),
+            client_input: client_input.try_clone()?,
+            couriers: pump.couriers.clone(),
+        };
+        let (back, output, mut child) = (pump.clone(), started.output, started.child);
+        spawn("to-upstream", move || pump.run_from_client(client_input))?;
+        spawn("to-client", move || back.run_from_upstream(output))?;
+        let exits = events.clone();
+        spawn("exit", move || {
+            if let Ok(status) = child.wait() {
+                let _ = exits.send(Event::Exited(status));
+            }
+        })?;
+        spawn("signals", move || {
+            for signal in &mut signals {
+                let _ = events.send(Event::Signal(signal));
+            }
+        })?;
+        Ok(session)
+    }
+
+    /// Does what the supervisor says until it is over.
+    fn run(&self, inbox: &mpsc::Receiver<Event>, grace: Duration) -> Ended {
+        let mut supervisor = Supervisor::new(grace);
+        loop {
+            let event = match supervisor.wakes_at() {
+                None => inbox.recv().unwrap_or(Event::Tick),
+                Some(at) => inbox
+                    .recv_timeout(at.saturating_duration_since(Instant::now()))
+                    .unwrap_or(Event::Tick),
+            };
+            for action in supervisor.on(event, self.client.lines_sent(), Instant::now()) {
+                match action {
+                    Action::CloseInput => self.upstream.close_unless_busy(),
+                    Action::Signal(signal, why) => {
+                        events::upstream_signalled(self.relay.upstream(), signal, why);
+                        self.process.signal(signal);
+                    }
+                    Action::Abandon(how) => self.abandon(&how),
+                    Action::Finish(ended) => {
+                        self.answer_late_requests();
+                        return ended.map_or(Ended::LeftBehind, Ended::Upstream);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Answers what the upstream left unanswered. A client that does not read is not waited for.
+    fn abandon(&self, how: &str) {
+        let lines = self.relay.abandon(how);
+        if !lines.is_empty() {
+            let client = self.client.clone();
+            self.couriers.send(move || drop(client.send(&lines)));
+        }
+    }
+
+    /// Waits until requests that are in the pipe already, or a first one that is about to come,
+    /// have been answered too; the pump does so.
+    fn answer_late_requests(&self) {
+        let started = Instant::now();
+        let mut quiet_since = started;
+        while started.elapsed() < FIRST_REQUEST + LAST_WORDS {
+            let was_asked = self.relay.session().has_been_asked();
+            let patience = if was_asked { QUIET } else { FIRST_REQUEST };
+            match self.client_input.readiness() {
+                Readiness::Closed => break,
+                Readiness::Readable => quiet_since = Instant::now(),
+                Readiness::Quiet if quiet_since.elapsed() >= patience => break,
+                Readiness::Quiet => {}
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.couriers.wait_until_idle(LAST_WORDS);
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
+}

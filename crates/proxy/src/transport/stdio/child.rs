@@ -1,0 +1,139 @@
+//! Starts the upstream and makes sure that it never outlives us.
+//!
+//! The child leads a process group of its own, so that a signal reaches what it starts in turn
+//! (`npx` starts `node`). If we are killed, the kernel sends the child SIGTERM where it can do that
+//! (Linux), and a guard, a sleeping `sh` outside both groups, ends whatever is left of its group.
+
+use std::{
+    io,
+    os::{fd::OwnedFd, unix::process::CommandExt},
+    process::{Child, ChildStdin, Command as ProcessCommand, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::{Command, pipe::Inlet};
+use crate::{ProxyError, events, router::UpstreamName};
+
+/// An upstream that has just been started.
+pub(super) struct Started {
+    pub(super) process: Process,
+    pub(super) child: Child,
+    pub(super) input: OwnedFd,
+    pub(super) output: Inlet,
+}
+
+/// The upstream's process group.
+pub(super) struct Process {
+    group: Option<Pid>,
+    /// The guard acts when this closes, which happens however we end.
+    _guard: Option<ChildStdin>,
+}
+
+/// Starts `command` with pipes for its input and output; its stderr is ours.
+pub(super) fn start(
+    command: &Command,
+    name: &UpstreamName,
+    grace: Duration,
+) -> Result<Started, ProxyError> {
+    let failed = |source: io::Error| ProxyError::UpstreamStart {
+        name: name.clone(),
+        hint: hint(command, &source),
+        source,
+    };
+    let mut process = ProcessCommand::new(&command.program);
+    process
+        .args(&command.arguments)
+        .envs(command.environment.iter().map(|(key, value)| (key, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .process_group(0);
+    if let Some(directory) = &command.directory {
+        process.current_dir(directory);
+    }
+    end_with_parent(&mut process);
+    let mut child = process.spawn().map_err(failed)?;
+    events::upstream_started(name, child.id());
+    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into()));
+    };
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let guard = guard(child.id(), grace).inspect_err(events::guard_missing).ok();
+    Ok(Started {
+        process: Process { group, _guard: guard },
+        child,
+        input: input.into(),
+        output: Inlet::new(output.into()),
+    })
+}
+
+impl Process {
+    /// Sends a signal to the upstream and what it has started.
+    pub(super) fn signal(&self, signal: i32) {
+        if let (Some(group), Some(signal)) = (self.group, Signal::from_named_raw(signal)) {
+            // It fails only if nobody is left to be signalled.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+/// Has the kernel end the child when the thread that starts it ends.
+#[cfg(target_os = "linux")]
+fn end_with_parent(process: &mut ProcessCommand) {
+    use rustix::process::{getpid, getppid, set_parent_process_death_signal};
+
+    let parent = getpid();
+    let in_child = move || {
+        set_parent_process_death_signal(Some(Signal::TERM))?;
+        // We may have ended between the fork and the line above.
+        if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotConnected.into()) }
+    };
+    #[expect(unsafe_code, reason = "the closure makes system calls only: no allocation, no locks")]
+    unsafe {
+        process.pre_exec(in_child);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_with_parent(_process: &mut ProcessCommand) {}
+
+/// Starts the guard: it waits for its input to close and then ends the process group, if any of it
+/// is left.
+fn guard(group: u32, grace: Duration) -> io::Result<ChildStdin> {
+    let script = format!(
+        "trap '' HUP INT QUIT TERM; read -r _; \
+         kill -s TERM -- -{group} || exit 0; sleep {}; kill -s KILL -- -{group}",
+        grace.as_secs().max(1)
+    );
+    let mut guard = ProcessCommand::new("sh")
+        .args(["-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .current_dir("/")
+        .process_group(0)
+        .spawn()?;
+    guard.stdin.take().ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+}
+
+/// What to check when a command cannot be started.
+fn hint(command: &Command, error: &io::Error) -> String {
+    let program = command.program.to_string_lossy();
+    match (error.kind(), &command.directory) {
+        (_, Some(directory)) if !directory.is_dir() => {
+            format!("there is no directory `{}`", directory.display())
+        }
+        (io::ErrorKind::NotFound, _) if program.contains('/') => {
+            format!("there is no file `{program}`, or it names an interpreter that is not there")
+        }
+        (io::ErrorKind::NotFound, _) => {
+            format!("there is no `{program}` in PATH; install it or give its full path")
+        }
+        (io::ErrorKind::PermissionDenied, _) => {
+            format!("`{program}` may not be executed; check its permissions")
+        }
+        _ => format!("`{program}`: {error}"),
+    }
+}

@@ -1,0 +1,99 @@
+//! Threads for what must not hold up a pump: consulting the chain, and answering a client that may
+//! not be reading. There are never more than a few; past that the pump waits, and with it whoever
+//! writes to it.
+
+use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+const MAX_COURIERS: usize = 16;
+
+/// The couriers that are under way.
+#[derive(Debug, Default)]
+pub(super) struct Couriers {
+    under_way: Mutex<usize>,
+    one_less: Condvar,
+}
+
+/// Counts a courier as back when it is dropped, even by a panic.
+struct UnderWay(Arc<Couriers>);
+
+impl Couriers {
+    /// Runs `errand` on a thread of its own, once there is one to spare.
+    pub(super) fn send(self: &Arc<Self>, errand: impl FnOnce() + Send + 'static) {
+        let mut under_way = self.lock();
+        while *under_way >= MAX_COURIERS {
+            under_way = self.one_less.wait(under_way).unwrap_or_else(PoisonError::into_inner);
+        }
+        *under_way += 1;
+        drop(under_way);
+        let ticket = UnderWay(self.clone());
+        let errand = Arc::new(Mutex::new(Some((errand, ticket))));
+        let run = {
+            let errand = errand.clone();
+            move || {
+                let taken = errand.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some((errand, _ticket)) = taken {
+                    errand();
+                }
+            }
+        };
+        // Without a thread the errand is run here: slower, but nothing is lost.
+        if thread::Builder::new().name("courier".to_owned()).spawn(run.clone()).is_err() {
+            run();
+        }
+    }
+
+    /// Waits until all are back, or for `patience`.
+    pub(super) fn wait_until_idle(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        let mut under_way = self.lock();
+        while *under_way > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            under_way = self
+                .one_less
+                .wait_timeout(under_way, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        *self.0.lock() -= 1;
+        self.0.one_less.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn every_errand_is_run_and_waited_for_even_after_a_panic() {
+        let couriers = Arc::new(Couriers::default());
+        let done = Arc::new(AtomicUsize::new(0));
+        for index in 0..50 {
+            let done = done.clone();
+            couriers.send(move || {
+                done.fetch_add(1, Ordering::SeqCst);
+                assert!(index != 7, "one of them panics");
+            });
+        }
+        couriers.wait_until_idle(Duration::from_secs(60));
+        assert_eq!(done.load(Ordering::SeqCst), 50);
+        assert_eq!(*couriers.lock(), 0);
+    }
+}

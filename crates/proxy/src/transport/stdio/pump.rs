@@ -1,0 +1,265 @@
+//! One direction of a session: reads lines, asks the relay, sends on.
+//!
+//! Lines that pass are written straight from the read buffer, as many at once as have arrived. A
+//! line longer than the buffer is either let through piece by piece, if nobody may want to see it,
+//! or held, in memory and then on disk, until it is whole.
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use forebay_wire::{
+    envelope::LineScanner,
+    framing::{LineBuffer, Piece, lines},
+};
+
+use super::{
+    couriers::Couriers,
+    pipe::{Inlet, Outlet},
+    supervise::Event,
+};
+use crate::{
+    body::{Body, Hold, Message, Source, Spool},
+    events,
+    record::Side,
+    relay::{Onward, Outgoing, Relay},
+};
+
+/// As much as a pipe holds: a read rarely yields more.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// How long to wait for the chain when a side closes; every hook has a deadline below this.
+const CHAIN_ENDS: Duration = Duration::from_secs(600);
+
+/// What both directions share.
+#[derive(Clone)]
+pub(super) struct Pump {
+    pub(super) relay: Arc<Relay>,
+    pub(super) client: Arc<Outlet>,
+    pub(super) upstream: Arc<Outlet>,
+    pub(super) couriers: Arc<Couriers>,
+    pub(super) spool: Spool,
+    pub(super) events: mpsc::SyncSender<Event>,
+}
+
+/// The side that lines went to does not take them any more.
+struct SinkClosed;
+
+impl Pump {
+    /// Pumps until the client closes its side, then closes the upstream's input.
+    pub(super) fn run_from_client(&self, input: Inlet) {
+        let mut pumping = Pumping::new(self, Side::Client, input);
+        // An upstream that takes no more input may still answer, or may be about to say how it
+        // ended; so the client is heard to its end, and what it asks is answered in the end.
+        while pumping.run().is_err() {
+            self.upstream.close();
+            self.tell(Event::InputClosed);
+        }
+        self.couriers.wait_until_idle(CHAIN_ENDS);
+        self.upstream.close();
+        self.tell(Event::ClientClosed);
+    }
+
+    /// Pumps until the upstream closes its output or the client is gone.
+    pub(super) fn run_from_upstream(&self, output: Inlet) {
+        let ended = Pumping::new(self, Side::Upstream, output).run();
+        self.couriers.wait_until_idle(CHAIN_ENDS);
+        self.tell(match ended {
+            Ok(()) => Event::OutputClosed,
+            Err(SinkClosed) => Event::ClientGone,
+        });
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody listens any more when the session is over.
+        let _ = self.events.send(event);
+    }
+}
+
+/// A direction in motion.
+struct Pumping<'a> {
+    pump: &'a Pump,
+    side: Side,
+    source: Inlet,
+    onward: &'a Arc<Outlet>,
+    buffer: LineBuffer,
+}
+
+impl<'a> Pumping<'a> {
+    fn new(pump: &'a Pump, side: Side, source: Inlet) -> Self {
+        let onward = match side {
+            Side::Client => &pump.upstream,
+            Side::Upstream => &pump.client,
+        };
+        Self { pump, side, source, onward, buffer: LineBuffer::new(BUFFER_BYTES) }
+    }
+
+    /// Runs until the source is closed. After an error, what could not be sent has been dropped
+    /// and it can be run again.
+    fn run(&mut self) -> Result<(), SinkClosed> {
+        loop {
+            self.take_complete_lines()?;
+            if self.buffer.is_stuck() {
+                self.take_long_line()?;
+            } else if !self.read_more() {
+                break;
+            }
+        }
+        // The last line may lack its terminator.
+        let rest = self.buffer.unfinished().to_vec();
+        self.buffer.consume(rest.len());
+        if rest.is_empty() { Ok(()) } else { self.take_lines(&rest) }
+    }
+
+    fn read_more(&mut self) -> bool {
+        let count = self.source.read(self.buffer.room());
+        self.buffer.filled(count);
+        count > 0
+    }
+
+    fn take_complete_lines(&mut self) -> Result<(), SinkClosed> {
+        let complete = self.buffer.complete();
+        let count = complete.len();
+        let taken = self.take_lines(complete);
+        self.buffer.consume(count);
+        taken
+    }
+
+    /// Sends lines on, those that follow each other unchanged in one write.
+    fn take_lines(&self, all: &[u8]) -> Result<(), SinkClosed> {
+        let (mut sent, mut at) = (0, 0);
+        let mut result = Ok(());
+        for line in lines(all) {
+            let end = at + line.len();
+            match self.decide(Source::Line(line)) {
+                Onward::Pass => {}
+                other => {
+                    result = result.and(self.send(&all[sent..at]));
+                    sent = end;
+                    result = result.and(self.handle(other, || Body::Memory(line.to_vec())));
+                }
+            }
+            at = end;
+        }
+        result.and(self.send(&all[sent..]))
+    }
+
+    fn decide(&self, source: Source<'_>) -> Onward {
+        match self.side {
+            Side::Client => self.pump.relay.client_line(source),
+            Side::Upstream => self.pump.relay.upstream_line(source),
+        }
+    }
+
+    fn send(&self, lines: &[u8]) -> Result<(), SinkClosed> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.onward.send(lines).map_err(|_| SinkClosed)
+    }
+
+    /// Does what a line that does not simply pass needs.
+    fn handle(&self, onward: Onward, body: impl FnOnce() -> Body) -> Result<(), SinkClosed> {
+        match onward {
+            Onward::Pass => {
+                let message = Message::whole(Arc::new(body()));
+                self.onward.send_message(&message).map_err(|_| SinkClosed)
+            }
+            Onward::Answer(lines) => {
+                let client = self.pump.client.clone();
+                self.pump.couriers.send(move || drop(client.send(&lines)));
+                Ok(())
+            }
+            Onward::Consult(consultation) => {
+                let (pump, body) = (self.pump.clone(), Arc::new(body()));
+                if consultation.keeps_its_place() {
+                    return deliver(&pump, &pump.relay.consult(&consultation, &body))
+                        .map_err(|_| SinkClosed);
+                }
+                self.pump.couriers.send(move || {
+                    // A side that is gone is noticed by its pump.
+                    let _ = deliver(&pump, &pump.relay.consult(&consultation, &body));
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a line of which only the beginning is in the buffer.
+    fn take_long_line(&mut self) -> Result<(), SinkClosed> {
+        if self.side == Side::Upstream && self.pump.relay.lets_through_unread() {
+            return self.let_through(None);
+        }
+        let spool = self.pump.spool.clone();
+        let mut hold = Hold::new(&spool);
+        loop {
+            let piece = self.buffer.piece();
+            if let Err(error) = hold.push(piece.bytes()) {
+                events::line_cannot_be_held(&error);
+                return self.let_through(Some(hold.finish()));
+            }
+            if !self.next_piece() {
+                break;
+            }
+        }
+        let body = hold.finish();
+        let onward = self.decide(Source::Held(&body));
+        self.handle(onward, || body)
+    }
+
+    /// Sends a line on while it arrives, after what of it has been held.
+    fn let_through(&mut self, held: Option<Body>) -> Result<(), SinkClosed> {
+        let onward = self.onward.clone();
+        let mut open_line = onward.line();
+        let mut scanner = LineScanner::new();
+        let mut bytes = 0;
+        let mut written = Ok(());
+        if let Some(body) = held {
+            bytes += body.bytes();
+            // A held beginning that cannot be read again makes the line Other, which passes.
+            let _ = Source::Held(&body).each_chunk(|chunk| scanner.push(chunk));
+            written = Message::whole(Arc::new(body)).write_to(&mut open_line);
+        }
+        loop {
+            let piece = self.buffer.piece();
+            scanner.push(piece.bytes());
+            bytes += piece.bytes().len() as u64;
+            if matches!(piece, Piece::Last(_)) {
+                // Before the line is whole on the other side, so that nobody can react to it first.
+                self.note_passed(std::mem::take(&mut scanner), bytes);
+            }
+            written = written.and_then(|()| open_line.write_all(piece.bytes()));
+            if !self.next_piece() {
+                break;
+            }
+        }
+        written.map_err(|_: io::Error| SinkClosed)
+    }
+
+    fn note_passed(&self, scanner: LineScanner, bytes: u64) {
+        match self.side {
+            Side::Client => self.pump.relay.client_line_passed(&scanner.finish()),
+            Side::Upstream => self.pump.relay.upstream_line_passed(&scanner.finish(), bytes),
+        }
+    }
+
+    /// Drops the buffer's front piece and reads on; `false` if it was the line's last, or the
+    /// source has ended.
+    fn next_piece(&mut self) -> bool {
+        let piece = self.buffer.piece();
+        let (count, is_last) = (piece.bytes().len(), matches!(piece, Piece::Last(_)));
+        self.buffer.consume(count);
+        !is_last && self.read_more()
+    }
+}
+
+fn deliver(pump: &Pump, outgoing: &Outgoing) -> io::Result<()> {
+    for message in &outgoing.to_client {
+        pump.client.send_message(message)?;
+    }
+    match &outgoing.to_upstream {
+        Some(message) => pump.upstream.send_message(message),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,205 @@
+//! What follows when one of the parties ends. A state machine without I/O or clock.
+//!
+//! ```text
+//! client closes ─▶ upstream sees the end of its input ─▶ silent for the grace period ─▶ SIGTERM ─▶ SIGKILL
+//! upstream ends ─▶ its exit and the end of its output, in either order ─▶ calls answered ─▶ over
+//! a signal to us ─▶ the same signal to the upstream ─▶ grace period ─▶ SIGKILL
+//! ```
+
+use std::{
+    os::unix::process::ExitStatusExt,
+    process::ExitStatus,
+    time::{Duration, Instant},
+};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
+
+/// How far apart an upstream's exit and the end of its output may lie and still be one event.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Something has happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The client has closed its output; it may still read.
+    ClientClosed,
+    /// The client reads no more.
+    ClientGone,
+    /// The upstream takes no more input.
+    InputClosed,
+    /// The upstream's output has ended.
+    OutputClosed,
+    /// The upstream's process has ended.
+    Exited(ExitStatus),
+    /// We got a signal.
+    Signal(i32),
+    /// Time has passed.
+    Tick,
+}
+
+/// Something is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Close the upstream's input.
+    CloseInput,
+    /// Send the upstream a signal, for this reason.
+    Signal(i32, &'static str),
+    /// Answer all calls: the upstream ended in this way.
+    Abandon(String),
+    /// It is over. Without a status the upstream could not be ended.
+    Finish(Option<ExitStatus>),
+}
+
+/// Knows who has ended and what is due next.
+#[derive(Debug)]
+pub(super) struct Supervisor {
+    grace: Duration,
+    exit: Option<ExitStatus>,
+    output_closed: bool,
+    abandoned: bool,
+    due: Option<Due>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    at: Instant,
+    what: Next,
+    /// What had been sent to the client when this became due.
+    lines_sent: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// The other half of the upstream's end should have come.
+    Settle,
+    /// A client that has closed, or an upstream that takes no input, has had the time to finish.
+    Terminate {
+        why: &'static str,
+    },
+    Kill,
+    GiveUp,
+}
+
+impl Supervisor {
+    pub(super) fn new(grace: Duration) -> Self {
+        Self { grace, exit: None, output_closed: false, abandoned: false, due: None }
+    }
+
+    /// When [`Event::Tick`] is expected at the latest.
+    pub(super) fn wakes_at(&self) -> Option<Instant> {
+        self.due.map(|due| due.at)
+    }
+
+    /// Takes note of an event; `lines_sent` counts what the client has been sent so far.
+    pub(super) fn on(&mut self, event: Event, lines_sent: u64, now: Instant) -> Vec<Action> {
+        let mut actions = Vec::new();
+        match event {
+            Event::ClientClosed => self.let_finish("the client has closed", lines_sent, now),
+            Event::ClientGone => {
+                actions.push(Action::CloseInput);
+                self.let_finish("the client is gone", lines_sent, now);
+            }
+            Event::InputClosed => self.let_finish("it takes no more input", lines_sent, now),
+            Event::OutputClosed => {
+                self.output_closed = true;
+                self.upstream_ends(now, &mut actions);
+            }
+            Event::Exited(status) => {
+                self.exit = Some(status);
+                self.upstream_ends(now, &mut actions);
+            }
+            Event::Signal(signal) => {
+                actions.push(Action::Signal(signal, "passed on a signal"));
+                if matches!(signal, SIGTERM | SIGINT | SIGHUP | SIGQUIT) && self.exit.is_none() {
+                    self.schedule(Next::Kill, self.grace, lines_sent, now);
+                }
+            }
+            Event::Tick => self.tick(lines_sent, now, &mut actions),
+        }
+        actions
+    }
+
+    /// Gives the upstream the grace period, unless its end is already in sight.
+    fn let_finish(&mut self, why: &'static str, lines_sent: u64, now: Instant) {
+        if self.due.is_none() {
+            self.schedule(Next::Terminate { why }, self.grace, lines_sent, now);
+        }
+    }
+
+    fn schedule(&mut self, what: Next, delay: Duration, lines_sent: u64, now: Instant) {
+        self.due = Some(Due { at: now + delay, what, lines_sent });
+    }
+
+    fn upstream_ends(&mut self, now: Instant, actions: &mut Vec<Action>) {
+        match self.exit {
+            Some(status) if self.output_closed => self.finish(status, actions),
+            _ => self.schedule(Next::Settle, SETTLE, 0, now),
+        }
+    }
+
+    fn finish(&mut self, status: ExitStatus, actions: &mut Vec<Action>) {
+        self.due = None;
+        self.abandon(description(status), actions);
+        actions.push(Action::Finish(Some(status)));
+    }
+
+    fn abandon(&mut self, how: String, actions: &mut Vec<Action>) {
+        if !self.abandoned {
+            self.abandoned = true;
+            actions.push(Action::Abandon(how));
+        }
+    }
+
+    /// Only one half of the upstream's end has come.
+    fn settle(&mut self, lines_sent: u64, now: Instant, actions: &mut Vec<Action>) {
+        if let Some(status) = self.exit {
+            // Something that it started holds its output open.
+            actions.push(Action::Signal(SIGKILL, "ended what an ended upstream left running"));
+            self.finish(status, actions);
+        } else {
+            self.abandon("closed its output without exiting".to_owned(), actions);
+            actions.push(Action::CloseInput);
+            let why = "it has closed its output and does not exit";
+            self.schedule(Next::Terminate { why }, self.grace, lines_sent, now);
+        }
+    }
+
+    fn tick(&mut self, lines_sent: u64, now: Instant, actions: &mut Vec<Action>) {
+        let Some(due) = self.due.filter(|due| due.at <= now) else { return };
+        match due.what {
+            Next::Settle => self.settle(lines_sent, now, actions),
+            // It is still busy answering.
+            Next::Terminate { .. } if lines_sent != due.lines_sent => {
+                self.schedule(due.what, self.grace, lines_sent, now);
+            }
+            Next::Terminate { why } => {
+                actions.push(Action::CloseInput);
+                actions.push(Action::Signal(SIGTERM, why));
+                self.schedule(Next::Kill, self.grace, lines_sent, now);
+            }
+            Next::Kill => {
+                actions.push(Action::Signal(SIGKILL, "it does not end"));
+                self.schedule(Next::GiveUp, self.grace, lines_sent, now);
+            }
+            Next::GiveUp => {
+                self.due = None;
+                self.abandon("could not be ended".to_owned(), actions);
+                actions.push(Action::Finish(None));
+            }
+        }
+    }
+}
+
+/// How an upstream ended, as the end of a sentence.
+fn description(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Some(signal)) => {
+            let name = signal_hook::low_level::signal_name(signal).unwrap_or("unknown");
+            format!("was ended by signal {signal} ({name})")
+        }
+        (None, None) => format!("ended ({status})"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Each ending as a script: events at their times, and what is to be done.
+
+use super::*;
+
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Plays events at seconds from the start; ticks come when the supervisor asked for them.
+struct Script {
+    supervisor: Supervisor,
+    start: Instant,
+    lines_sent: u64,
+}
+
+impl Script {
+    fn new() -> Self {
+        Self { supervisor: Supervisor::new(GRACE), start: Instant::now(), lines_sent: 0 }
+    }
+
+    fn at(&mut self, seconds: u64, event: Event) -> Vec<Action> {
+        let now = self.start + Duration::from_secs(seconds);
+        self.supervisor.on(event, self.lines_sent, now)
+    }
+
+    fn wakes_after(&self) -> Option<u64> {
+        self.supervisor.wakes_at().map(|at| (at - self.start).as_secs())
+    }
+}
+
+fn exited(code: i32) -> ExitStatus {
+    ExitStatus::from_raw(code << 8)
+}
+
+fn signals(actions: &[Action]) -> Vec<i32> {
+    let signal = |action: &Action| match action {
+        Action::Signal(signal, _) => Some(*signal),
+        Action::CloseInput | Action::Abandon(_) | Action::Finish(_) => None,
+    };
+    actions.iter().filter_map(signal).collect()
+}
+
+#[test]
+fn an_upstream_that_ends_after_its_client_needs_no_push() {
+    let mut script = Script::new();
+    assert_eq!(script.at(0, Event::ClientClosed), []);
+    assert_eq!(script.at(1, Event::OutputClosed), []);
+    let status = exited(0);
+    assert_eq!(
+        script.at(1, Event::Exited(status)),
+        [Action::Abandon("exited with code 0".to_owned()), Action::Finish(Some(status))]
+    );
+}
+
+#[test]
+fn an_upstream_that_ignores_its_clients_end_is_terminated_then_killed() {
+    let mut script = Script::new();
+    script.at(0, Event::ClientClosed);
+    assert_eq!(script.wakes_after(), Some(5));
+    assert_eq!(signals(&script.at(5, Event::Tick)), [SIGTERM]);
+    assert_eq!(script.wakes_after(), Some(10));
+    assert_eq!(signals(&script.at(10, Event::Tick)), [SIGKILL]);
+    assert_eq!(script.at(15, Event::Tick).last(), Some(&Action::Finish(None)));
+}
+
+#[test]
+fn an_upstream_that_still_answers_is_given_time() {
+    let mut script = Script::new();
+    script.at(0, Event::ClientClosed);
+    script.lines_sent = 1;
+    assert_eq!(script.at(5, Event::Tick), []);
+    assert_eq!(script.wakes_after(), Some(10));
+    assert_eq!(signals(&script.at(10, Event::Tick)), [SIGTERM]);
+}
+
+#[test]
+fn output_held_open_by_a_grandchild_does_not_hang_the_session() {
+    let mut script = Script::new();
+    let status = exited(1);
+    assert_eq!(script.at(0, Event::Exited(status)), []);
+    let actions = script.at(1, Event::Tick);
+    assert_eq!(signals(&actions), [SIGKILL]);
+    assert_eq!(actions.last(), Some(&Action::Finish(Some(status))));
+}
+
+#[test]
+fn an_upstream_that_closes_its_output_only_is_ended() {
+    let mut script = Script::new();
+    script.at(0, Event::OutputClosed);
+    assert_eq!(
+        script.at(1, Event::Tick),
+        [Action::Abandon("closed its output without exiting".to_owned()), Action::CloseInput]
+    );
+    assert_eq!(signals(&script.at(6, Event::Tick)), [SIGTERM]);
+    let status = ExitStatus::from_raw(SIGTERM);
+    assert_eq!(script.at(6, Event::Exited(status)), [Action::Finish(Some(status))]);
+}
+
+#[test]
+fn a_signal_is_passed_on_and_followed_up() {
+    let mut script = Script::new();
+    assert_eq!(signals(&script.at(0, Event::Signal(SIGINT))), [SIGINT]);
+    assert_eq!(signals(&script.at(5, Event::Tick)), [SIGKILL]);
+}
+
+#[test]
+fn a_harmless_signal_is_only_passed_on() {
+    let mut script = Script::new();
+    let usr1 = signal_hook::consts::SIGUSR1;
+    assert_eq!(signals(&script.at(0, Event::Signal(usr1))), [usr1]);
+    assert_eq!(script.wakes_after(), None);
+}
+
+#[test]
+fn a_client_that_is_gone_closes_the_upstreams_input() {
+    let mut script = Script::new();
+    assert_eq!(script.at(0, Event::ClientGone), [Action::CloseInput]);
+    assert_eq!(script.wakes_after(), Some(5));
+}
+
+#[test]
+fn an_ending_is_described_for_people() {
+    assert_eq!(description(exited(3)), "exited with code 3");
+    assert_eq!(description(ExitStatus::from_raw(9)), "was ended by signal 9 (SIGKILL)");
+}
