@@ -17,13 +17,8 @@ pub(crate) struct Skipper {
     escaped: bool,
 }
 
-/// One bit per byte of a 64-byte block, the first byte in the lowest bit.
-struct Masks {
-    quotes: u64,
-    backslashes: u64,
-    opens: u64,
-    closes: u64,
-}
+/// A block of bytes, to be compared 16 at a time.
+struct Block([u8x16; 4]);
 
 impl Skipper {
     /// Starts just after the bracket that opens the container.
@@ -48,18 +43,27 @@ impl Skipper {
     }
 
     /// Takes a whole block into account, or returns `false`, unchanged, if the end may be in it.
-    fn pass_over(&mut self, block: &[u8; 64]) -> bool {
-        let masks = Masks::of(block);
-        let (escaped, escape_goes_on) = self.escaped_bytes(masks.backslashes);
+    fn pass_over(&mut self, bytes: &[u8; 64]) -> bool {
+        let block = Block::of(bytes);
+        let (escaped, escape_goes_on) = self.escaped_bytes(block.equal_to(b'\\'));
+        let quotes = block.equal_to(b'"') & !escaped;
+        // A long text is one string: nothing in it counts.
+        if quotes == 0 && self.in_string {
+            self.escaped = escape_goes_on;
+            return true;
+        }
         let inside_at_start = if self.in_string { u64::MAX } else { 0 };
-        let inside = prefix_xor(masks.quotes & !escaped) ^ inside_at_start;
+        let inside = prefix_xor(quotes) ^ inside_at_start;
         // Outside strings a backslash is no JSON; there too it must mean the same at every split.
         let counts = !inside & !escaped;
-        let closes = u64::from((masks.closes & counts).count_ones());
+        // `{` and `[`, `}` and `]` differ in one bit alone.
+        let folded = block.with_bit(0x20);
+        let closes = u64::from((folded.equal_to(b'}') & counts).count_ones());
         if closes >= self.depth {
             return false;
         }
-        self.depth = self.depth + u64::from((masks.opens & counts).count_ones()) - closes;
+        let opens = u64::from((folded.equal_to(b'{') & counts).count_ones());
+        self.depth = self.depth + opens - closes;
         self.in_string = inside >> 63 == 1;
         self.escaped = escape_goes_on;
         true
@@ -103,23 +107,21 @@ impl Skipper {
     }
 }
 
-impl Masks {
-    fn of(block: &[u8; 64]) -> Self {
-        let mut masks = Self { quotes: 0, backslashes: 0, opens: 0, closes: 0 };
-        let (quarters, _) = block.as_chunks::<16>();
-        for (index, quarter) in quarters.iter().enumerate() {
-            let bytes = u8x16::new(*quarter);
-            // `{` and `[`, `}` and `]` differ in one bit alone.
-            let folded = bytes | u8x16::splat(0x20);
-            let equal = |lanes: u8x16, byte: u8| {
-                u64::from(lanes.simd_eq(u8x16::splat(byte)).to_bitmask()) << (index * 16)
-            };
-            masks.quotes |= equal(bytes, b'"');
-            masks.backslashes |= equal(bytes, b'\\');
-            masks.opens |= equal(folded, b'{');
-            masks.closes |= equal(folded, b'}');
-        }
-        masks
+impl Block {
+    fn of(bytes: &[u8; 64]) -> Self {
+        let (quarters, _) = bytes.as_chunks::<16>();
+        Self([0, 1, 2, 3].map(|index| u8x16::new(quarters[index])))
+    }
+
+    fn with_bit(&self, bit: u8) -> Self {
+        Self(self.0.map(|quarter| quarter | u8x16::splat(bit)))
+    }
+
+    /// One bit per byte, the first byte in the lowest bit: set where it equals `byte`.
+    fn equal_to(&self, byte: u8) -> u64 {
+        let wanted = u8x16::splat(byte);
+        let bits = |index: usize| u64::from(self.0[index].simd_eq(wanted).to_bitmask());
+        bits(0) | bits(1) << 16 | bits(2) << 32 | bits(3) << 48
     }
 }
 

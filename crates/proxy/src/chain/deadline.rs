@@ -64,6 +64,13 @@ impl Stage {
                 (self.interceptor.clone(), call.clone(), payload.clone());
             let running = self.running.clone();
             move || {
+                let _span = tracing::debug_span!(
+                    "call",
+                    method = call.method,
+                    tool = call.tool(),
+                    upstream = %call.upstream
+                )
+                .entered();
                 let verdict =
                     catch_unwind(AssertUnwindSafe(|| hook(&*interceptor, &call, &payload)));
                 drop(running);

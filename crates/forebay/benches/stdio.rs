@@ -1,0 +1,253 @@
+//! What it costs to have Forebay in between, beside what two pipes cost.
+//!
+//! `cargo bench --bench stdio` measures in one run, and prints as ratios: a small call's round trip
+//! and the throughput of 8 MB results, direct, through `cat | server | cat` and through
+//! `forebay wrap`; memory at rest and while 1 GiB passes; the time to start.
+
+#![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
+#![expect(clippy::cast_precision_loss, reason = "figures for people")]
+
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{Read, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use forebay_testkit::programs;
+
+const SMALL_CALLS: usize = 3_000;
+const WARM_UP: usize = 300;
+const LARGE_CALLS: usize = 30;
+const ROUNDS: usize = 7;
+const LARGE_BYTES: u64 = 8_000_000;
+const HUGE_BYTES: u64 = 1 << 30;
+const STARTS: usize = 20;
+
+/// A way from the client to the fixture upstream.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Direct,
+    Cat,
+    Forebay,
+}
+
+/// A process that answers calls.
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+    buffer: Vec<u8>,
+}
+
+fn main() {
+    let mut report = String::new();
+    round_trips(&mut report);
+    throughput(&mut report);
+    start_up(&mut report);
+    memory(&mut report);
+    std::io::stdout().write_all(report.as_bytes()).expect("stdout");
+}
+
+fn round_trips(report: &mut String) {
+    let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}"#;
+    let ways = [Way::Direct, Way::Cat, Way::Forebay];
+    let mut times = [const { Vec::new() }; 3];
+    let mut servers = ways.map(Server::start);
+    for server in &mut servers {
+        for _ in 0..WARM_UP {
+            server.ask(call);
+        }
+    }
+    // In turns, so that whatever else the machine does falls on all of them.
+    for _ in 0..ROUNDS {
+        for (server, times) in servers.iter_mut().zip(&mut times) {
+            times.extend((0..SMALL_CALLS / ROUNDS).map(|_| server.ask(call)));
+        }
+    }
+    let [direct, cat, forebay] = times.map(|mut times| {
+        times.sort_unstable();
+        [times[times.len() / 2], times[times.len() * 99 / 100]]
+    });
+    let _ = writeln!(report, "small call     p50        p99");
+    for (name, [p50, p99]) in [("direct", direct), ("cat relay", cat), ("forebay", forebay)] {
+        let _ = writeln!(report, "  {name:<10} {:>7.1} µs {:>7.1} µs", micros(p50), micros(p99));
+    }
+    target(report, "p50, forebay / cat relay", ratio(forebay[0], cat[0]), "≤ 1.5");
+}
+
+fn throughput(report: &mut String) {
+    let ways = [Way::Direct, Way::Cat, Way::Forebay];
+    let call = bytes_call(LARGE_BYTES);
+    let mut times = [const { Vec::new() }; 3];
+    let mut servers = ways.map(Server::start);
+    for server in &mut servers {
+        for _ in 0..3 {
+            server.ask(&call);
+        }
+    }
+    for _ in 0..LARGE_CALLS {
+        for (server, times) in servers.iter_mut().zip(&mut times) {
+            times.push(server.ask(&call));
+        }
+    }
+    let [direct, cat, forebay] = times.map(|mut times| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    });
+    let _ = writeln!(report, "\n8 MB result    p50       MB/s");
+    for (name, time) in [("direct", direct), ("cat relay", cat), ("forebay", forebay)] {
+        let rate = LARGE_BYTES as f64 / time.as_secs_f64() / 1e6;
+        let _ = writeln!(report, "  {name:<10} {:>7.2} ms {rate:>6.0}", time.as_secs_f64() * 1e3);
+    }
+    target(report, "throughput, forebay / cat relay", ratio(cat, forebay), "≥ 0.7");
+}
+
+fn start_up(report: &mut String) {
+    let initialize = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    let first_answer = |way: Way| {
+        let started = Instant::now();
+        Server::start(way).ask(initialize);
+        started.elapsed()
+    };
+    let (mut direct, mut forebay) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        direct.push(first_answer(Way::Direct));
+        forebay.push(first_answer(Way::Forebay));
+    }
+    direct.sort_unstable();
+    forebay.sort_unstable();
+    let (direct, forebay) = (direct[STARTS / 2], forebay[STARTS / 2]);
+    let _ = writeln!(
+        report,
+        "\nstart to first answer: direct {:.1} ms, forebay {:.1} ms",
+        millis(direct),
+        millis(forebay)
+    );
+    target(report, "added, ms", millis(forebay.saturating_sub(direct)), "≤ 25");
+}
+
+fn memory(report: &mut String) {
+    let mut server = Server::start(Way::Forebay);
+    server.ask(br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
+    let at_rest = resident(server.child.id(), "VmRSS");
+    let started = Instant::now();
+    server.ask(&bytes_call(HUGE_BYTES));
+    let down = started.elapsed();
+    let while_down = resident(server.child.id(), "VmHWM");
+    let up = server.send_huge(HUGE_BYTES);
+    let while_up = resident(server.child.id(), "VmHWM");
+    let _ = writeln!(report, "\nmemory");
+    target(report, "at rest, MiB", at_rest, "≤ 16");
+    target(report, "while a 1 GiB result passes, MiB", while_down, "≤ 64");
+    target(report, "while a 1 GiB call passes, MiB", while_up, "≤ 64");
+    let _ = writeln!(
+        report,
+        "  1 GiB took {:.1} s to the client, {:.1} s to the upstream (spooled and checked)",
+        down.as_secs_f64(),
+        up.as_secs_f64()
+    );
+}
+
+impl Server {
+    fn start(way: Way) -> Self {
+        let fixture = programs::fixture_upstream();
+        let mut command = match way {
+            Way::Direct => Command::new(fixture),
+            Way::Cat => {
+                let mut shell = Command::new("sh");
+                shell.arg("-c").arg("cat | \"$0\" | cat").arg(fixture);
+                shell
+            }
+            Way::Forebay => {
+                let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
+                forebay.args(["wrap", "--"]).arg(fixture);
+                forebay
+            }
+        };
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let input = child.stdin.take().expect("stdin is piped");
+        let output = child.stdout.take().expect("stdout is piped");
+        Self { child, input, output, buffer: vec![0; 1 << 18] }
+    }
+
+    /// Sends a call and reads up to the end of its answer; returns how long that took.
+    fn ask(&mut self, call: &[u8]) -> Duration {
+        let line = [call, b"\n"].concat();
+        let started = Instant::now();
+        self.input.write_all(&line).expect("the server reads");
+        self.read_answer();
+        started.elapsed()
+    }
+
+    fn read_answer(&mut self) {
+        loop {
+            let count = self.output.read(&mut self.buffer).expect("the server writes");
+            assert!(count > 0, "the server answers");
+            if self.buffer[count - 1] == b'\n' {
+                return;
+            }
+        }
+    }
+
+    /// Sends a call of about `bytes` bytes, without holding it in memory.
+    fn send_huge(&mut self, bytes: u64) -> Duration {
+        let started = Instant::now();
+        let block = vec![b'x'; 1 << 20];
+        self.input
+            .write_all(br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":""#)
+            .expect("the server reads");
+        for _ in 0..bytes >> 20 {
+            self.input.write_all(&block).expect("the server reads");
+        }
+        self.input.write_all(b"\"}}}\n").expect("the server reads");
+        self.read_answer();
+        started.elapsed()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // What it started ends by itself once its input is closed.
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn bytes_call(count: u64) -> Vec<u8> {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"bytes","arguments":{{"count":{count}}}}}}}"#
+    )
+    .into_bytes()
+}
+
+/// A line of `/proc/PID/status`, in MiB.
+fn resident(pid: u32, field: &str) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
+    let line = status.lines().find(|line| line.starts_with(field)).expect("the field");
+    let kib: f64 = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
+    kib / 1024.0
+}
+
+fn target(report: &mut String, what: &str, value: f64, target: &str) {
+    let _ = writeln!(report, "  {what}: {value:.2} (to reach: {target})");
+}
+
+fn ratio(a: Duration, b: Duration) -> f64 {
+    a.as_secs_f64() / b.as_secs_f64()
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

@@ -1,0 +1,127 @@
+//! Official clients through Forebay: what they report must be what they report without it.
+//!
+//! The scripts are in `crates/testkit/peers`. Each exercises what its SDK offers, prints what it
+//! saw as one line of JSON, and is run twice: with the server itself, and with Forebay in between.
+
+use std::process::Command;
+
+use forebay_testkit::real;
+use serde_json::Value;
+
+use crate::home;
+
+const LEGACY: [&str; 13] = [
+    "server",
+    "tools",
+    "resources",
+    "prompts",
+    "completion",
+    "progress",
+    "cancellation",
+    "sampling",
+    "elicitation",
+    "roots",
+    "logging",
+    "subscriptions",
+    "ping",
+];
+const MODERN: [&str; 13] = [
+    "server",
+    "discover",
+    "tools",
+    "resources",
+    "prompts",
+    "completion",
+    "progress",
+    "cancellation",
+    "sampling",
+    "elicitation",
+    "inputRequired",
+    "subscriptions",
+    "logging",
+];
+
+/// Runs `client` with `server`, directly and through Forebay, and compares the reports.
+fn sees_the_same(client: &[String], server: &[String], features: &[&str]) {
+    let through = [env!("CARGO_BIN_EXE_forebay"), "wrap", "--"].map(str::to_owned);
+    let direct = report(client, server);
+    let wrapped = report(client, &[through.to_vec(), server.to_vec()].concat());
+    for feature in features {
+        assert!(!direct[feature].is_null(), "`{feature}` was exercised: {direct}");
+        assert_eq!(wrapped[feature], direct[feature], "`{feature}` differs through Forebay");
+    }
+    assert_eq!(wrapped, direct);
+}
+
+fn report(client: &[String], server: &[String]) -> Value {
+    let output = Command::new(&client[0])
+        .args(&client[1..])
+        .arg("--")
+        .args(server)
+        .env("FOREBAY_HOME", home())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn words(script: Vec<String>, era: &str) -> Vec<String> {
+    [script, vec!["--era".to_owned(), era.to_owned()]].concat()
+}
+
+fn everything(node: &real::Node) -> Vec<String> {
+    [node.server("server-everything"), vec!["stdio".to_owned()]].concat()
+}
+
+#[test]
+fn typescript_sdk_legacy() {
+    let Some(node) = real::node("typescript_sdk_legacy") else { return };
+    let features = [&LEGACY[..], &["tasks"]].concat();
+    sees_the_same(&node.script("clients/ts_sdk.mjs"), &everything(node), &features);
+}
+
+#[test]
+fn typescript_client_legacy() {
+    let Some(node) = real::node("typescript_client_legacy") else { return };
+    let features = [&LEGACY[..], &["tasks"]].concat();
+    let client = words(node.script("clients/ts_client.mjs"), "legacy");
+    sees_the_same(&client, &everything(node), &features);
+}
+
+#[test]
+fn typescript_client_modern() {
+    let Some(node) = real::node("typescript_client_modern") else { return };
+    let client = words(node.script("clients/ts_client.mjs"), "modern");
+    sees_the_same(&client, &node.script("servers/ts_modern.mjs"), &MODERN);
+}
+
+#[test]
+fn typescript_client_probes_and_falls_back() {
+    let Some(node) = real::node("typescript_client_probes_and_falls_back") else { return };
+    let client = words(node.script("clients/ts_client.mjs"), "auto");
+    sees_the_same(&client, &everything(node), &LEGACY);
+}
+
+#[test]
+fn python_sdk_legacy() {
+    let test = "python_sdk_legacy";
+    let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
+    let client = words(python.script("clients/py_client.py"), "legacy");
+    sees_the_same(&client, &everything(node), &LEGACY);
+}
+
+#[test]
+fn python_sdk_modern() {
+    let Some(python) = real::python("python_sdk_modern") else { return };
+    let client = words(python.script("clients/py_client.py"), "modern");
+    let features = [&MODERN[..], &["tasks"]].concat();
+    sees_the_same(&client, &python.script("servers/py_server.py"), &features);
+}
+
+#[test]
+fn python_sdk_probes_and_falls_back() {
+    let test = "python_sdk_probes_and_falls_back";
+    let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
+    let client = words(python.script("clients/py_client.py"), "auto");
+    sees_the_same(&client, &everything(node), &LEGACY);
+}

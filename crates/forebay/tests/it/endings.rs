@@ -1,0 +1,256 @@
+//! Every way in which one of the three parties can end, or hang. Nobody is left behind, and nobody
+//! waits for ever.
+
+use std::{
+    io::{BufRead, BufReader},
+    os::unix::process::ExitStatusExt,
+    process::Command,
+};
+
+use forebay_testkit::{
+    peer::{Peer, eventually, is_running},
+    programs,
+};
+
+use crate::{call, forebay, text_of, unanswered, upstream_pid, wrapped_fixture};
+
+const SIGINT: i32 = 2;
+const SIGKILL: i32 = 9;
+const SIGTERM: i32 = 15;
+
+fn kill(signal: i32, pid: u32) {
+    let sent = Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).status();
+    assert!(sent.expect("kill starts").success());
+}
+
+/// `forebay wrap` in front of a shell script.
+fn wrapped_script(script: &str) -> Command {
+    let mut command = forebay(["wrap", "--grace", "1", "--name", "fixture", "--", "sh", "-c"]);
+    command.arg(script);
+    command
+}
+
+#[test]
+fn upstream_killed_answers_every_pending_call() {
+    let mut peer = Peer::start(&mut wrapped_fixture());
+    let pid = upstream_pid(&mut peer);
+    peer.send(&call(1, "hang", 0));
+    peer.send(r#"{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"hang"}}"#);
+    // The answer to a third call shows that the first two have arrived.
+    peer.ask(&call(3, "echo", 0));
+    kill(SIGKILL, pid);
+    let how = "was ended by signal 9 (SIGKILL)";
+    assert_eq!(peer.next_line(), unanswered("\"two\"", how));
+    assert_eq!(peer.next_line(), unanswered("1", how));
+    assert_eq!(peer.next_bytes(), None);
+    assert_eq!(peer.wait().signal(), Some(SIGKILL), "it ends as its upstream did");
+}
+
+#[test]
+fn upstream_exiting_with_a_call_pending_names_its_code() {
+    let mut peer = Peer::start(&mut wrapped_fixture());
+    assert_eq!(peer.ask(&call(1, "exit", 7)), unanswered("1", "exited with code 7"));
+    assert_eq!(peer.wait().code(), Some(7));
+}
+
+#[test]
+fn upstream_exiting_at_once_is_the_answer_to_initialize() {
+    let mut peer = Peer::start(&mut wrapped_script("echo no config >&2; exit 3"));
+    let answer = peer.ask(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
+    assert_eq!(answer, unanswered("0", "exited with code 3"));
+    assert_eq!(peer.wait().code(), Some(3));
+    assert!(peer.wait_for_stderr().contains("no config"), "its stderr is ours");
+}
+
+#[test]
+fn upstream_hung_is_ended_after_the_client_closes() {
+    let mut peer =
+        Peer::start(&mut wrapped_script("trap '' TERM; echo $$; while :; do sleep 1; done"));
+    let pid: u32 = peer.next_line().parse().unwrap();
+    peer.send(&call(1, "echo", 0));
+    peer.close_input();
+    // Its call is answered although it ignores the end of its input and SIGTERM.
+    assert_eq!(peer.next_line(), unanswered("1", "was ended by signal 9 (SIGKILL)"));
+    assert_eq!(peer.wait().signal(), Some(SIGKILL));
+    assert!(!is_running(pid));
+}
+
+#[test]
+fn upstream_closing_its_output_only_is_noticed_and_ended() {
+    let mut peer = Peer::start(&mut wrapped_fixture());
+    let pid = upstream_pid(&mut peer);
+    peer.send(&call(1, "hang", 0));
+    assert_eq!(
+        peer.ask(&call(2, "close-output", 0)),
+        unanswered("1", "closed its output without exiting")
+    );
+    assert_eq!(peer.next_line(), unanswered("2", "closed its output without exiting"));
+    assert_eq!(peer.wait().signal(), Some(SIGTERM));
+    assert!(!is_running(pid));
+}
+
+#[test]
+fn upstream_closing_its_input_only_is_noticed_and_ended() {
+    let mut peer = Peer::start(&mut wrapped_fixture());
+    let pid = upstream_pid(&mut peer);
+    peer.send(&call(1, "close-input", 0));
+    eventually("the upstream has become another program", || {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default() == "sleep\n"
+    });
+    peer.send(&call(2, "echo", 0));
+    assert_eq!(peer.next_line(), unanswered("1", "was ended by signal 15 (SIGTERM)"));
+    assert_eq!(peer.next_line(), unanswered("2", "was ended by signal 15 (SIGTERM)"));
+    assert!(!is_running(pid));
+}
+
+#[test]
+fn output_held_open_by_what_an_upstream_started_does_not_hang() {
+    let mut peer = Peer::start(&mut wrapped_fixture());
+    let grandchild: u32 = text_of(&peer.ask(&call(1, "spawn", 0))).parse().unwrap();
+    assert_eq!(peer.ask(&call(2, "exit", 4)), unanswered("2", "exited with code 4"));
+    assert_eq!(peer.wait().code(), Some(4));
+    eventually("the grandchild is gone", || !is_running(grandchild));
+}
+
+#[test]
+fn client_closing_its_output_only_still_gets_its_answers() {
+    let mut peer = Peer::start(&mut wrapped_fixture());
+    for id in 0..100 {
+        peer.send(&call(id, "bytes", 50_000));
+    }
+    peer.close_input();
+    for id in 0..100 {
+        let end = format!(r#""id":{id}}}"#);
+        assert!(peer.next_line().ends_with(&end));
+    }
+    assert_eq!(peer.next_bytes(), None);
+    assert_eq!(peer.wait().code(), Some(0));
+}
+
+#[test]
+fn client_not_reading_holds_nobody_for_ever() {
+    let mut command = wrapped_fixture();
+    let (mut peer, output) = Peer::start_without_reading(&mut command);
+    peer.send(&call(1, "bytes", 50_000_000));
+    peer.close_input();
+    // The client never reads, and is waiting for us to end.
+    peer.wait();
+    drop(output);
+}
+
+#[test]
+fn client_that_reads_no_more_ends_the_upstream() {
+    let mut command = wrapped_fixture();
+    command.arg("--stay");
+    let (mut peer, output) = Peer::start_without_reading(&mut command);
+    let mut reader = BufReader::new(output);
+    peer.send(&call(1, "pid", 0));
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    drop(reader);
+    // Its input stays open; that nobody reads shows when something is to be said.
+    peer.send(&call(2, "echo", 0));
+    assert_eq!(peer.wait().signal(), Some(SIGTERM));
+    assert!(!is_running(text_of(&line).parse().unwrap()));
+}
+
+#[test]
+fn client_killed_ends_everything() {
+    // A shell stands for the client: it holds both pipes, and is killed.
+    let script = format!(
+        "mkfifo \"$0\"/in \"$0\"/out; \"$1\" wrap --grace 1 -- \"$2\" --stay <\"$0\"/in >\"$0\"/out & echo $!; \
+         exec 3>\"$0\"/in 4<\"$0\"/out; echo '{}' >&3; head -n 1 <&4; exec sleep 1000",
+        call(1, "pid", 0)
+    );
+    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("client_killed");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    let client = Peer::start(
+        Command::new("sh")
+            .arg("-c")
+            .arg(script)
+            .arg(&directory)
+            .arg(env!("CARGO_BIN_EXE_forebay"))
+            .arg(programs::fixture_upstream()),
+    );
+    let forebay: u32 = client.next_line().parse().unwrap();
+    let upstream: u32 = text_of(&client.next_line()).parse().unwrap();
+    assert!(is_running(forebay) && is_running(upstream));
+    drop(client);
+    eventually("forebay and its upstream are gone", || {
+        !is_running(forebay) && !is_running(upstream)
+    });
+}
+
+#[test]
+fn forebay_killed_leaves_no_orphan() {
+    let mut command = wrapped_fixture();
+    command.arg("--stay");
+    let mut peer = Peer::start(&mut command);
+    let pid = upstream_pid(&mut peer);
+    let grandchild: u32 = text_of(&peer.ask(&call(1, "spawn", 0))).parse().unwrap();
+    kill(SIGKILL, peer.child.id());
+    peer.wait();
+    eventually("the upstream and what it started are gone", || {
+        !is_running(pid) && !is_running(grandchild)
+    });
+}
+
+#[test]
+fn forebay_killed_takes_an_upstream_along_that_ignores_sigterm() {
+    let mut peer =
+        Peer::start(&mut wrapped_script("trap '' TERM; echo $$; while :; do sleep 1; done"));
+    let pid: u32 = peer.next_line().parse().unwrap();
+    kill(SIGKILL, peer.child.id());
+    peer.wait();
+    eventually("the upstream is gone", || !is_running(pid));
+}
+
+#[test]
+fn a_signal_to_forebay_reaches_the_upstream() {
+    let script = "trap 'echo got INT; exit 9' INT; echo ready; while :; do sleep 0.01; done";
+    let mut peer = Peer::start(&mut wrapped_script(script));
+    assert_eq!(peer.next_line(), "ready");
+    kill(SIGINT, peer.child.id());
+    assert_eq!(peer.next_line(), "got INT");
+    assert_eq!(peer.wait().code(), Some(9));
+}
+
+#[test]
+fn a_signal_that_ends_the_upstream_ends_forebay_alike() {
+    let mut peer = Peer::start(&mut wrapped_fixture());
+    upstream_pid(&mut peer);
+    kill(SIGTERM, peer.child.id());
+    assert_eq!(peer.wait().signal(), Some(SIGTERM));
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_the_answer_to_initialize() {
+    let mut peer = Peer::start(&mut forebay(["wrap", "--", "no-such-server", "--flag"]));
+    let reason = "cannot start upstream `no-such-server`: there is no `no-such-server` in PATH; \
+                  install it or give its full path";
+    let probe = peer.ask(r#"{"jsonrpc":"2.0","id":"p","method":"server/discover","params":{}}"#);
+    let answer = peer.ask(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
+    for (line, id) in [(probe, "\"p\""), (answer, "0")] {
+        assert_eq!(
+            line,
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32000,"message":"{reason}"}}}}"#
+            )
+        );
+    }
+    peer.close_input();
+    assert_eq!(peer.wait().code(), Some(127));
+    assert_eq!(peer.wait_for_stderr(), format!("forebay: {reason}\n"));
+}
+
+#[test]
+fn a_command_that_may_not_be_run_says_so() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let mut peer = Peer::start(&mut forebay(["wrap", "--", manifest]));
+    peer.close_input();
+    assert_eq!(peer.wait().code(), Some(126));
+    let said = peer.wait_for_stderr();
+    let hint = format!("`{manifest}` may not be executed; check its permissions");
+    assert!(said.contains(&hint), "{said}");
+}

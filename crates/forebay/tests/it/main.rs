@@ -1,0 +1,58 @@
+//! Forebay as a whole: real processes, pipes, signals, servers and clients.
+//!
+//! One binary, because each one links everything anew.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
+
+mod clients;
+mod commands;
+mod endings;
+mod faithful;
+mod messages;
+
+use std::{path::Path, process::Command};
+
+use forebay_testkit::{peer::Peer, programs};
+
+/// `forebay` with these arguments. It keeps nothing in the home of whoever runs the tests.
+fn forebay<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
+    command.args(arguments).env("FOREBAY_HOME", home()).env_remove("RUST_LOG");
+    command
+}
+
+/// `forebay wrap` in front of the fixture upstream, with a short grace period.
+fn wrapped_fixture() -> Command {
+    let mut command = forebay(["wrap", "--grace", "1", "--name", "fixture", "--"]);
+    command.arg(programs::fixture_upstream());
+    command
+}
+
+fn home() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// A tool call for the fixture upstream.
+fn call(id: u32, tool: &str, count: u64) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{"count":{count}}}}}}}"#
+    )
+}
+
+/// The text of a result with one text block.
+fn text_of(line: &str) -> String {
+    let message: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+    message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned()
+}
+
+/// The id of the fixture upstream's own process.
+fn upstream_pid(peer: &mut Peer) -> u32 {
+    text_of(&peer.ask(&call(900, "pid", 0))).parse().expect("a process id")
+}
+
+/// An error that Forebay gives for a call its upstream did not answer.
+fn unanswered(id: &str, how: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32000,"message":"upstream `fixture` {how}"}}}}"#
+    )
+}

@@ -1,0 +1,151 @@
+//! A small MCP server for benchmarks and faults: it answers as fast as pipes allow and misbehaves
+//! when a call asks for it. Tools, by name, with `count` as their argument:
+//!
+//! - `echo`: the parameters as they came, as text
+//! - `bytes`: a result of about `count` bytes, escaped JSON records as servers send them
+//! - `pid`: our process id; `environment`: the variable FIXTURE
+//! - `hang`: no answer; `exit`: ends with the code `count`; `spawn`: starts a process that holds our
+//!   output open, and gives its id; `close-output`, `close-input`: closes only that
+//!
+//! A message too long for the buffer is answered with its length. `--stay` ignores the end of input.
+
+use std::{
+    env,
+    fs::File,
+    io::{self, Read, Write},
+    os::{fd::AsFd, unix::process::CommandExt},
+    process::{Command, Stdio, exit},
+    thread,
+    time::Duration,
+};
+
+use forebay_wire::{
+    Envelope, Id, Kind, Line,
+    envelope::LineScanner,
+    framing::{LineBuffer, Piece, lines},
+    reply, scan,
+};
+
+fn main() -> io::Result<()> {
+    // Plain files: the standard handles buffer, and look for line ends in all they write.
+    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let mut buffer = LineBuffer::new(1 << 16);
+    loop {
+        for line in lines(buffer.complete()) {
+            for envelope in Line::of(line).messages() {
+                answer(envelope, line, &mut output)?;
+            }
+        }
+        buffer.consume(buffer.complete().len());
+        if buffer.is_stuck() {
+            let (envelope, bytes) = long_line(&mut buffer, &mut input)?;
+            if let Some(id) = envelope.and_then(|envelope| envelope.id) {
+                send(&mut output, &id, &text(&bytes.to_string()))?;
+            }
+            continue;
+        }
+        let count = input.read(buffer.room())?;
+        buffer.filled(count);
+        if count == 0 {
+            break;
+        }
+    }
+    if env::args().any(|argument| argument == "--stay") {
+        thread::sleep(Duration::from_secs(1000));
+    }
+    Ok(())
+}
+
+fn long_line(
+    buffer: &mut LineBuffer,
+    input: &mut impl Read,
+) -> io::Result<(Option<Envelope>, u64)> {
+    let mut scanner = LineScanner::new();
+    let mut bytes = 0;
+    loop {
+        let piece = buffer.piece();
+        let (count, is_last) = (piece.bytes().len(), matches!(piece, Piece::Last(_)));
+        scanner.push(piece.bytes());
+        bytes += count as u64;
+        buffer.consume(count);
+        if is_last {
+            return Ok((scanner.finish().messages().first().cloned(), bytes));
+        }
+        let count = input.read(buffer.room())?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        buffer.filled(count);
+    }
+}
+
+fn answer(envelope: &Envelope, line: &[u8], output: &mut impl Write) -> io::Result<()> {
+    let Kind::Request { id, method } = envelope.kind() else { return Ok(()) };
+    match method {
+        "initialize" => send(
+            output,
+            id,
+            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"fixture","version":"1"}}"#,
+        ),
+        "tools/call" => {
+            let params = envelope.params.as_ref().and_then(|span| scan::slice(line, span));
+            call(id, params.unwrap_or_default(), output)
+        }
+        _ => send(output, id, "{}"),
+    }
+}
+
+fn call(id: &Id, params: &[u8], output: &mut impl Write) -> io::Result<()> {
+    let [name, arguments] = scan::members(params, ["name", "arguments"]);
+    let [count] = scan::members(arguments.unwrap_or_default(), ["count"]);
+    let count: u64 =
+        count.and_then(|json| std::str::from_utf8(json).ok()?.parse().ok()).unwrap_or(0);
+    let name = name.and_then(scan::string).unwrap_or_default();
+    match &*name {
+        "bytes" => send_bytes(output, id, count),
+        "pid" => send(output, id, &text(&std::process::id().to_string())),
+        "environment" => send(output, id, &text(&env::var("FIXTURE").unwrap_or_default())),
+        "hang" => Ok(()),
+        "exit" => exit(i32::try_from(count).unwrap_or(1)),
+        "spawn" => {
+            let child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn()?;
+            send(output, id, &text(&child.id().to_string()))
+        }
+        // Becoming another program is the way to close a descriptor without unsafe code.
+        "close-output" => Err(Command::new("sleep").arg("1000").stdout(Stdio::null()).exec()),
+        "close-input" => Err(Command::new("sleep").arg("1000").stdin(Stdio::null()).exec()),
+        _ => send(output, id, &text(&String::from_utf8_lossy(params))),
+    }
+}
+
+fn send(output: &mut impl Write, id: &Id, result: &str) -> io::Result<()> {
+    output.write_all(&reply::result(id, result.as_bytes()))?;
+    output.flush()
+}
+
+fn text(text: &str) -> String {
+    format!(r#"{{"content":[{{"type":"text","text":{}}}]}}"#, serde_json::Value::from(text))
+}
+
+/// Sends a result whose text is JSON records, with the id last, as the TypeScript SDK writes it.
+fn send_bytes(output: &mut impl Write, id: &Id, count: u64) -> io::Result<()> {
+    const RECORD: &str = r#"{\"id\":12345,\"name\":\"order number 12345\",\"status\":\"active\",\"total\":99.5,\"tags\":[\"a\",\"b\"],\"created_at\":\"2024-01-01T00:00:00Z\"},"#;
+    let block = RECORD.repeat(((1 << 16) / RECORD.len()).max(1));
+    output.write_all(br#"{"result":{"content":[{"type":"text","text":"["#)?;
+    let mut left = count;
+    while left > 0 {
+        let part = left.min(block.len() as u64);
+        // Only whole records, so that no escape is cut in two.
+        let whole = usize::try_from(part).unwrap_or(block.len()) / RECORD.len() * RECORD.len();
+        if whole == 0 {
+            break;
+        }
+        output.write_all(&block.as_bytes()[..whole])?;
+        left -= whole as u64;
+    }
+    output.write_all(br#"{}]"}]},"jsonrpc":"2.0","id":"#)?;
+    output.write_all(id.as_json().as_bytes())?;
+    output.write_all(b"}\n")?;
+    output.flush()
+}

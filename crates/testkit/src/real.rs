@@ -1,0 +1,170 @@
+//! Real peers: official SDKs and servers from npm and PyPI, pinned, installed under the build
+//! folder by the first test that needs them.
+//!
+//! Where npm or Python is missing, a test that needs it says so on stderr and passes over it, or
+//! fails if `FOREBAY_TEST_PEERS=required` is set, as it is in CI.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use crate::programs::target_directory;
+
+/// Node with the packages of `peers/package.json`, and this crate's scripts beside them.
+#[derive(Debug)]
+pub struct Node {
+    directory: PathBuf,
+}
+
+/// Python with the packages of `peers/requirements.txt`.
+#[derive(Debug)]
+pub struct Python {
+    environment: PathBuf,
+}
+
+/// Returns Node and its packages, or says that `test` is skipped.
+pub fn node(test: &str) -> Option<&'static Node> {
+    static NODE: OnceLock<Result<Node, String>> = OnceLock::new();
+    available(test, "npm", NODE.get_or_init(Node::install))
+}
+
+/// Returns Python and its packages, or says that `test` is skipped.
+pub fn python(test: &str) -> Option<&'static Python> {
+    static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
+    available(test, "Python", PYTHON.get_or_init(Python::install))
+}
+
+impl Node {
+    /// The words that run a script of this crate's, such as `clients/ts_sdk.mjs`.
+    pub fn script(&self, path: &str) -> Vec<String> {
+        vec!["node".to_owned(), shown(&self.directory.join(path))]
+    }
+
+    /// The words that run a server of an npm package under the `@modelcontextprotocol` scope.
+    pub fn server(&self, package: &str) -> Vec<String> {
+        let package = self.directory.join("node_modules/@modelcontextprotocol").join(package);
+        vec!["node".to_owned(), shown(&package.join("dist/index.js"))]
+    }
+
+    fn install() -> Result<Self, String> {
+        let directory = peers_directory("node");
+        installed(&directory, "package-lock.json", || {
+            fs::copy(sources().join("package.json"), directory.join("package.json")).unwrap();
+            fs::copy(sources().join("package-lock.json"), directory.join("package-lock.json"))
+                .unwrap();
+            let install = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
+            run("npm", install, &directory)
+        })?;
+        for folder in ["clients", "servers"] {
+            copy_scripts(&sources().join(folder), &directory.join(folder));
+        }
+        Ok(Self { directory })
+    }
+}
+
+impl Python {
+    /// The words that run a script of this crate's, such as `clients/py_client.py`.
+    pub fn script(&self, path: &str) -> Vec<String> {
+        vec![shown(&self.environment.join("bin/python")), shown(&sources().join(path))]
+    }
+
+    /// The words that run a module, such as `mcp_server_git`.
+    pub fn module(&self, module: &str) -> Vec<String> {
+        vec![shown(&self.environment.join("bin/python")), "-m".to_owned(), module.to_owned()]
+    }
+
+    fn install() -> Result<Self, String> {
+        let environment = peers_directory("python");
+        installed(&environment, "requirements.txt", || {
+            run("python3", ["-m", "venv", "--clear", &shown(&environment)], Path::new("."))?;
+            let requirements = shown(&sources().join("requirements.txt"));
+            let install = ["-m", "pip", "install", "--quiet", "--requirement", &requirements];
+            run(&shown(&environment.join("bin/python")), install, Path::new("."))
+        })?;
+        Ok(Self { environment })
+    }
+}
+
+fn available<T>(
+    test: &str,
+    what: &str,
+    installed: &'static Result<T, String>,
+) -> Option<&'static T> {
+    match installed {
+        Ok(peer) => Some(peer),
+        Err(why) => {
+            let required = std::env::var_os("FOREBAY_TEST_PEERS").is_some_and(|v| v == "required");
+            assert!(!required, "{what} is required: {why}");
+            // Written to the handle itself, which the test harness does not capture.
+            let _ = writeln!(std::io::stderr(), "SKIPPED {test}: needs {what}: {why}");
+            None
+        }
+    }
+}
+
+/// Runs `install` unless the file `lock` is the one that was installed last.
+fn installed(
+    directory: &Path,
+    lock: &str,
+    install: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    fs::create_dir_all(directory).unwrap();
+    // Test processes may run side by side.
+    let turn = File::create(directory.with_extension("lock")).unwrap();
+    turn.lock().unwrap();
+    let wanted = fs::read(sources().join(lock)).unwrap();
+    let mark = directory.join("installed");
+    if fs::read(&mark).is_ok_and(|present| present == wanted) {
+        return Ok(());
+    }
+    install()?;
+    fs::write(mark, wanted).unwrap();
+    Ok(())
+}
+
+fn run<S: AsRef<OsStr>>(
+    program: &str,
+    arguments: impl IntoIterator<Item = S>,
+    directory: &Path,
+) -> Result<(), String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("`{program}` failed: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn copy_scripts(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension() == Some(OsStr::new("mjs")) {
+            // By rename, so that a script that runs is never half written.
+            let target = to.join(path.file_name().unwrap());
+            let fresh = target.with_extension(std::process::id().to_string());
+            fs::copy(&path, &fresh).unwrap();
+            fs::rename(fresh, target).unwrap();
+        }
+    }
+}
+
+fn peers_directory(name: &str) -> PathBuf {
+    target_directory().join("peers").join(name)
+}
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("peers")
+}
+
+fn shown(path: &Path) -> String {
+    path.to_str().expect("paths of tests are text").to_owned()
+}
