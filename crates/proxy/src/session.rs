@@ -84,6 +84,8 @@ pub enum Purpose {
         /// The tool call that became the task.
         origin: Arc<Call>,
     },
+    /// Modern `subscriptions/listen`, which is answered when it ends.
+    Subscription,
     /// Anything else.
     Other,
 }
@@ -153,6 +155,11 @@ impl Session {
     /// How many of the client's calls await an answer.
     pub fn pending(&self) -> usize {
         self.calls.len()
+    }
+
+    /// True if the client awaits an answer; a subscription, which stays open, is none.
+    pub fn is_awaited(&self) -> bool {
+        self.calls.values().any(|call| !matches!(call.purpose, Purpose::Subscription))
     }
 
     /// True if the client awaits the answer to this call.
@@ -265,6 +272,7 @@ impl Session {
             | Purpose::ToolList { .. }
             | Purpose::TaskResult { .. }
             | Purpose::TaskState { .. }
+            | Purpose::Subscription
             | Purpose::Other => FromClient::Forward,
         }
     }
@@ -292,7 +300,7 @@ impl Session {
                 Some((_, span)) => (SubjectKind::Result, origin.clone(), span),
                 None => return FromUpstream::Forward,
             },
-            Purpose::Other => return FromUpstream::Forward,
+            Purpose::Subscription | Purpose::Other => return FromUpstream::Forward,
         };
         FromUpstream::Inspect(Subject { kind, call, span })
     }
@@ -315,7 +323,10 @@ impl Call {
         match &self.purpose {
             Purpose::ToolCall { tool } => Some(tool),
             Purpose::TaskResult { origin } | Purpose::TaskState { origin } => origin.tool(),
-            Purpose::Handshake | Purpose::ToolList { .. } | Purpose::Other => None,
+            Purpose::Handshake
+            | Purpose::ToolList { .. }
+            | Purpose::Subscription
+            | Purpose::Other => None,
         }
     }
 

@@ -24,7 +24,7 @@ use crate::assemble;
 /// The server's stderr is yours, its environment is yours, and Forebay ends when it ends, in the
 /// same way. When the client closes, the server is given time to finish, then told, then made to.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = "forebay wrap [OPTIONS] -- COMMAND [ARGUMENTS]...")]
 pub(crate) struct WrapArguments {
     /// Add a variable to the server's environment (may be repeated)
     #[arg(long = "env", value_name = "KEY=VALUE", value_parser = variable)]
@@ -38,7 +38,8 @@ pub(crate) struct WrapArguments {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// How long the server may take to end once the client has closed, and again after SIGTERM
+    /// How long the server may take to end once the client has closed, and again after SIGTERM;
+    /// calls that are under way get twelve times as long
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     grace: Duration,
 
@@ -46,8 +47,9 @@ pub(crate) struct WrapArguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// The server's command and its arguments, after `--`
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// The server's command and its arguments; all that follows belongs to it
+    // `--` before it is good style, but some clients swallow it.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
 }
 
@@ -65,7 +67,7 @@ const NOT_STARTED: u8 = 126;
 
 pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
     let mut words = arguments.command.into_iter();
-    let Some(program) = words.next() else { bail!("no command after `--`") };
+    let Some(program) = words.next() else { bail!("there is no command to run") };
     let command = stdio::Command {
         program,
         arguments: words.collect(),

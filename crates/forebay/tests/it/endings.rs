@@ -25,7 +25,7 @@ fn kill(signal: i32, pid: u32) {
 
 /// `forebay wrap` in front of a shell script.
 fn wrapped_script(script: &str) -> Command {
-    let mut command = forebay(["wrap", "--grace", "1", "--name", "fixture", "--", "sh", "-c"]);
+    let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--", "sh", "-c"]);
     command.arg(script);
     command
 }
@@ -125,6 +125,16 @@ fn client_closing_its_output_only_still_gets_its_answers() {
     }
     assert_eq!(peer.next_bytes(), None);
     assert_eq!(peer.wait().code(), Some(0));
+}
+
+#[test]
+fn client_closing_before_the_upstream_is_ready_still_gets_its_answer() {
+    // As with `npx`, which installs for longer than the grace period.
+    let mut peer = Peer::start(&mut wrapped_script("sleep 0.5; read -r line; echo \"$line\""));
+    let ping = r#"{"id":1,"method":"ping"}"#;
+    peer.send(ping);
+    peer.close_input();
+    assert_eq!(peer.next_line(), ping);
 }
 
 #[test]

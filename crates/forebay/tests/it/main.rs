@@ -23,7 +23,7 @@ fn forebay<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) ->
 
 /// `forebay wrap` in front of the fixture upstream, with a short grace period.
 fn wrapped_fixture() -> Command {
-    let mut command = forebay(["wrap", "--grace", "1", "--name", "fixture", "--"]);
+    let mut command = forebay(["wrap", "--grace", "0.5", "--name", "fixture", "--"]);
     command.arg(programs::fixture_upstream());
     command
 }

@@ -99,6 +99,7 @@ pub(super) fn purpose(session: &Session, method: &str, params: Params) -> Purpos
         "tasks/get" => {
             task(params.task_id).map_or(Purpose::Other, |(_, origin)| Purpose::TaskState { origin })
         }
+        "subscriptions/listen" => Purpose::Subscription,
         _ => Purpose::Other,
     }
 }

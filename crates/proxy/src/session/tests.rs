@@ -117,6 +117,18 @@ fn a_modern_session_needs_no_opening() {
 }
 
 #[test]
+fn a_subscription_stays_open_and_nobody_waits_for_it() {
+    let session = marked()
+        .passes_up(r#"{"id":"listen:0","method":"subscriptions/listen","params":{}}"#)
+        .passes_down(r#"{"method":"notifications/resources/updated","params":{"uri":"x:y"}}"#)
+        .nothing_more();
+    assert_eq!(session.0.session().pending(), 1);
+    assert!(!session.0.session().is_awaited());
+    let session = marked().passes_up(CALL).nothing_more();
+    assert!(session.0.session().is_awaited());
+}
+
+#[test]
 fn input_required_is_no_result_but_the_retry_has_one() {
     let retry = r#"{"id":8,"method":"tools/call","params":{"name":"list","inputResponses":{}}}"#;
     marked()

@@ -28,9 +28,9 @@ use signal_hook::{
 use self::{
     child::Started,
     couriers::Couriers,
-    pipe::{Inlet, Outlet, Readiness},
+    pipe::{Inlet, Outlet},
     pump::Pump,
-    supervise::{Action, Event, Supervisor},
+    supervise::{Action, Event, Standing, Supervisor},
 };
 use crate::{ProxyError, body::Spool, events, relay::Relay};
 
@@ -157,6 +157,8 @@ impl Wrapped {
     /// Does what the supervisor says until it is over.
     fn run(&self, inbox: &mpsc::Receiver<Event>, grace: Duration) -> Ended {
         let mut supervisor = Supervisor::new(grace);
+        // A person at a terminal is not about to send a request.
+        let mut may_ask = !io::stdin().is_terminal();
         loop {
             let event = match supervisor.wakes_at() {
                 None => inbox.recv().unwrap_or(Event::Tick),
@@ -164,7 +166,8 @@ impl Wrapped {
                     .recv_timeout(at.saturating_duration_since(Instant::now()))
                     .unwrap_or(Event::Tick),
             };
-            for action in supervisor.on(event, self.client.lines_sent(), Instant::now()) {
+            may_ask &= event != Event::ClientClosed;
+            for action in supervisor.on(event, self.standing(), Instant::now()) {
                 match action {
                     Action::CloseInput => self.upstream.close_unless_busy(),
                     Action::Signal(signal, why) => {
@@ -173,12 +176,20 @@ impl Wrapped {
                     }
                     Action::Abandon(how) => self.abandon(&how),
                     Action::Finish(ended) => {
-                        self.answer_late_requests();
+                        if may_ask {
+                            self.answer_late_requests(inbox);
+                        }
+                        self.couriers.wait_until_idle(LAST_WORDS);
                         return ended.map_or(Ended::LeftBehind, Ended::Upstream);
                     }
                 }
             }
         }
+    }
+
+    fn standing(&self) -> Standing {
+        let is_awaited = self.relay.session().is_awaited() && self.client.has_reader();
+        Standing { lines_sent: self.client.lines_sent(), is_awaited }
     }
 
     /// Answers what the upstream left unanswered. A client that does not read is not waited for.
@@ -192,21 +203,21 @@ impl Wrapped {
 
     /// Waits until requests that are in the pipe already, or a first one that is about to come,
     /// have been answered too; the pump does so.
-    fn answer_late_requests(&self) {
+    fn answer_late_requests(&self, inbox: &mpsc::Receiver<Event>) {
         let started = Instant::now();
         let mut quiet_since = started;
         while started.elapsed() < FIRST_REQUEST + LAST_WORDS {
-            let was_asked = self.relay.session().has_been_asked();
-            let patience = if was_asked { QUIET } else { FIRST_REQUEST };
-            match self.client_input.readiness() {
-                Readiness::Closed => break,
-                Readiness::Readable => quiet_since = Instant::now(),
-                Readiness::Quiet if quiet_since.elapsed() >= patience => break,
-                Readiness::Quiet => {}
+            if self.client_input.is_readable() {
+                quiet_since = Instant::now();
             }
-            thread::sleep(Duration::from_millis(1));
+            let was_asked = self.relay.session().has_been_asked();
+            if quiet_since.elapsed() >= if was_asked { QUIET } else { FIRST_REQUEST } {
+                return;
+            }
+            if inbox.recv_timeout(Duration::from_millis(1)) == Ok(Event::ClientClosed) {
+                return;
+            }
         }
-        self.couriers.wait_until_idle(LAST_WORDS);
     }
 }
 

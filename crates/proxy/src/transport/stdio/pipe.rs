@@ -18,15 +18,6 @@ use crate::body::Message;
 #[derive(Debug)]
 pub(super) struct Inlet(File);
 
-/// Whether there is something to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Readiness {
-    Readable,
-    Quiet,
-    /// The other end is closed and everything has been read.
-    Closed,
-}
-
 /// Where lines go to. Lines of several threads do not mix.
 #[derive(Debug)]
 pub(super) struct Outlet {
@@ -67,14 +58,9 @@ impl Inlet {
         }
     }
 
-    pub(super) fn readiness(&self) -> Readiness {
-        let mut descriptors = [PollFd::new(&self.0, PollFlags::IN)];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        match poll(&mut descriptors, Some(&now)) {
-            Ok(0) | Err(_) => Readiness::Quiet,
-            Ok(_) if descriptors[0].revents().contains(PollFlags::IN) => Readiness::Readable,
-            Ok(_) => Readiness::Closed,
-        }
+    /// True if a read would not wait.
+    pub(super) fn is_readable(&self) -> bool {
+        !events_now(self.0.as_fd(), PollFlags::IN).is_empty()
     }
 }
 
@@ -111,6 +97,14 @@ impl Outlet {
         self.lines_sent.load(Ordering::Relaxed)
     }
 
+    /// False if nobody can ever read what is sent. While someone is writing, somebody may.
+    pub(super) fn has_reader(&self) -> bool {
+        let Ok(file) = self.file.try_lock() else { return true };
+        let Some(file) = file.as_ref() else { return false };
+        let broken = PollFlags::ERR | PollFlags::HUP;
+        !events_now(file.as_fd(), PollFlags::empty()).intersects(broken)
+    }
+
     /// Closes the outlet; the reader sees its end.
     pub(super) fn close(&self) {
         self.line().file.take();
@@ -145,6 +139,15 @@ impl Write for OpenLine<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// What holds of a descriptor right now, of `flags` and the conditions that are always told.
+fn events_now(descriptor: BorrowedFd<'_>, flags: PollFlags) -> PollFlags {
+    let mut descriptors = [PollFd::new(&descriptor, flags)];
+    match poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+        Ok(_) => descriptors[0].revents(),
+        Err(_) => PollFlags::empty(),
     }
 }
 

@@ -263,3 +263,6 @@ fn deliver(pump: &Pump, outgoing: &Outgoing) -> io::Result<()> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,14 @@
 //! What follows when one of the parties ends. A state machine without I/O or clock.
 //!
 //! ```text
-//! client closes ─▶ upstream sees the end of its input ─▶ silent for the grace period ─▶ SIGTERM ─▶ SIGKILL
+//! client closes ─▶ upstream sees the end of its input ─▶ grace period ─▶ SIGTERM ─▶ SIGKILL
 //! upstream ends ─▶ its exit and the end of its output, in either order ─▶ calls answered ─▶ over
 //! a signal to us ─▶ the same signal to the upstream ─▶ grace period ─▶ SIGKILL
 //! ```
+//!
+//! The grace period starts anew whenever the upstream sends something, and a few times while a
+//! client that still reads awaits an answer: `echo CALL | forebay wrap -- npx …` closes at once and
+//! wants its answer all the same.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -16,6 +20,18 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
 
 /// How far apart an upstream's exit and the end of its output may lie and still be one event.
 const SETTLE: Duration = Duration::from_secs(1);
+
+/// How many grace periods a call that is under way may take after its client has closed.
+const PERIODS_FOR_ANSWERS: u32 = 12;
+
+/// How things stand when an event is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// It changes whenever the client has been sent something.
+    pub(super) lines_sent: u64,
+    /// A client that still reads waits for an answer.
+    pub(super) is_awaited: bool,
+}
 
 /// Something has happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +79,6 @@ pub(super) struct Supervisor {
 struct Due {
     at: Instant,
     what: Next,
-    /// What had been sent to the client when this became due.
-    lines_sent: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +88,10 @@ enum Next {
     /// A client that has closed, or an upstream that takes no input, has had the time to finish.
     Terminate {
         why: &'static str,
+        /// What the client had been sent when this was scheduled.
+        lines_sent: u64,
+        /// How many grace periods it will have been.
+        periods: u32,
     },
     Kill,
     GiveUp,
@@ -89,16 +107,16 @@ impl Supervisor {
         self.due.map(|due| due.at)
     }
 
-    /// Takes note of an event; `lines_sent` counts what the client has been sent so far.
-    pub(super) fn on(&mut self, event: Event, lines_sent: u64, now: Instant) -> Vec<Action> {
+    /// Takes note of an event.
+    pub(super) fn on(&mut self, event: Event, standing: Standing, now: Instant) -> Vec<Action> {
         let mut actions = Vec::new();
         match event {
-            Event::ClientClosed => self.let_finish("the client has closed", lines_sent, now),
+            Event::ClientClosed => self.let_finish("the client has closed", standing, now),
             Event::ClientGone => {
                 actions.push(Action::CloseInput);
-                self.let_finish("the client is gone", lines_sent, now);
+                self.let_finish("the client is gone", standing, now);
             }
-            Event::InputClosed => self.let_finish("it takes no more input", lines_sent, now),
+            Event::InputClosed => self.let_finish("it takes no more input", standing, now),
             Event::OutputClosed => {
                 self.output_closed = true;
                 self.upstream_ends(now, &mut actions);
@@ -110,29 +128,30 @@ impl Supervisor {
             Event::Signal(signal) => {
                 actions.push(Action::Signal(signal, "passed on a signal"));
                 if matches!(signal, SIGTERM | SIGINT | SIGHUP | SIGQUIT) && self.exit.is_none() {
-                    self.schedule(Next::Kill, self.grace, lines_sent, now);
+                    self.schedule(Next::Kill, self.grace, now);
                 }
             }
-            Event::Tick => self.tick(lines_sent, now, &mut actions),
+            Event::Tick => self.tick(standing, now, &mut actions),
         }
         actions
     }
 
     /// Gives the upstream the grace period, unless its end is already in sight.
-    fn let_finish(&mut self, why: &'static str, lines_sent: u64, now: Instant) {
+    fn let_finish(&mut self, why: &'static str, standing: Standing, now: Instant) {
         if self.due.is_none() {
-            self.schedule(Next::Terminate { why }, self.grace, lines_sent, now);
+            let next = Next::Terminate { why, lines_sent: standing.lines_sent, periods: 1 };
+            self.schedule(next, self.grace, now);
         }
     }
 
-    fn schedule(&mut self, what: Next, delay: Duration, lines_sent: u64, now: Instant) {
-        self.due = Some(Due { at: now + delay, what, lines_sent });
+    fn schedule(&mut self, what: Next, delay: Duration, now: Instant) {
+        self.due = Some(Due { at: now + delay, what });
     }
 
     fn upstream_ends(&mut self, now: Instant, actions: &mut Vec<Action>) {
         match self.exit {
             Some(status) if self.output_closed => self.finish(status, actions),
-            _ => self.schedule(Next::Settle, SETTLE, 0, now),
+            _ => self.schedule(Next::Settle, SETTLE, now),
         }
     }
 
@@ -150,7 +169,7 @@ impl Supervisor {
     }
 
     /// Only one half of the upstream's end has come.
-    fn settle(&mut self, lines_sent: u64, now: Instant, actions: &mut Vec<Action>) {
+    fn settle(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
         if let Some(status) = self.exit {
             // Something that it started holds its output open.
             actions.push(Action::Signal(SIGKILL, "ended what an ended upstream left running"));
@@ -158,27 +177,34 @@ impl Supervisor {
         } else {
             self.abandon("closed its output without exiting".to_owned(), actions);
             actions.push(Action::CloseInput);
-            let why = "it has closed its output and does not exit";
-            self.schedule(Next::Terminate { why }, self.grace, lines_sent, now);
+            self.due = None;
+            self.let_finish("it has closed its output and does not exit", standing, now);
         }
     }
 
-    fn tick(&mut self, lines_sent: u64, now: Instant, actions: &mut Vec<Action>) {
+    fn tick(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
         let Some(due) = self.due.filter(|due| due.at <= now) else { return };
         match due.what {
-            Next::Settle => self.settle(lines_sent, now, actions),
-            // It is still busy answering.
-            Next::Terminate { .. } if lines_sent != due.lines_sent => {
-                self.schedule(due.what, self.grace, lines_sent, now);
+            Next::Settle => self.settle(standing, now, actions),
+            // It is busy answering.
+            Next::Terminate { why, lines_sent, .. } if lines_sent != standing.lines_sent => {
+                self.due = None;
+                self.let_finish(why, standing, now);
             }
-            Next::Terminate { why } => {
+            Next::Terminate { why, lines_sent, periods }
+                if standing.is_awaited && periods < PERIODS_FOR_ANSWERS =>
+            {
+                let next = Next::Terminate { why, lines_sent, periods: periods + 1 };
+                self.schedule(next, self.grace, now);
+            }
+            Next::Terminate { why, .. } => {
                 actions.push(Action::CloseInput);
                 actions.push(Action::Signal(SIGTERM, why));
-                self.schedule(Next::Kill, self.grace, lines_sent, now);
+                self.schedule(Next::Kill, self.grace, now);
             }
             Next::Kill => {
                 actions.push(Action::Signal(SIGKILL, "it does not end"));
-                self.schedule(Next::GiveUp, self.grace, lines_sent, now);
+                self.schedule(Next::GiveUp, self.grace, now);
             }
             Next::GiveUp => {
                 self.due = None;

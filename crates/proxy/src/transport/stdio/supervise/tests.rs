@@ -8,17 +8,18 @@ const GRACE: Duration = Duration::from_secs(5);
 struct Script {
     supervisor: Supervisor,
     start: Instant,
-    lines_sent: u64,
+    standing: Standing,
 }
 
 impl Script {
     fn new() -> Self {
-        Self { supervisor: Supervisor::new(GRACE), start: Instant::now(), lines_sent: 0 }
+        let standing = Standing { lines_sent: 0, is_awaited: false };
+        Self { supervisor: Supervisor::new(GRACE), start: Instant::now(), standing }
     }
 
     fn at(&mut self, seconds: u64, event: Event) -> Vec<Action> {
         let now = self.start + Duration::from_secs(seconds);
-        self.supervisor.on(event, self.lines_sent, now)
+        self.supervisor.on(event, self.standing, now)
     }
 
     fn wakes_after(&self) -> Option<u64> {
@@ -65,10 +66,29 @@ fn an_upstream_that_ignores_its_clients_end_is_terminated_then_killed() {
 fn an_upstream_that_still_answers_is_given_time() {
     let mut script = Script::new();
     script.at(0, Event::ClientClosed);
-    script.lines_sent = 1;
+    script.standing.lines_sent = 1;
     assert_eq!(script.at(5, Event::Tick), []);
     assert_eq!(script.wakes_after(), Some(10));
     assert_eq!(signals(&script.at(10, Event::Tick)), [SIGTERM]);
+}
+
+#[test]
+fn a_call_under_way_is_waited_for_but_not_for_ever() {
+    let mut script = Script::new();
+    script.standing.is_awaited = true;
+    script.at(0, Event::ClientClosed);
+    for period in 1..u64::from(PERIODS_FOR_ANSWERS) {
+        assert_eq!(script.at(period * 5, Event::Tick), []);
+    }
+    assert_eq!(signals(&script.at(60, Event::Tick)), [SIGTERM]);
+
+    let mut answered = Script::new();
+    answered.standing.is_awaited = true;
+    answered.at(0, Event::ClientClosed);
+    answered.at(5, Event::Tick);
+    answered.standing = Standing { lines_sent: 1, is_awaited: false };
+    assert_eq!(answered.at(10, Event::Tick), [], "a grace period after the answer");
+    assert_eq!(signals(&answered.at(15, Event::Tick)), [SIGTERM]);
 }
 
 #[test]

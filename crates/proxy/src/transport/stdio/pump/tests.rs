@@ -1,0 +1,165 @@
+//! A pump between real pipes, with interceptors in the chain.
+
+use std::{
+    io::{BufRead, BufReader, PipeReader, PipeWriter, pipe},
+    sync::Mutex,
+    thread::{self, JoinHandle},
+};
+
+use super::*;
+use crate::{
+    chain::{Deadlines, Interceptor, Verdict},
+    testing::{Hooks, Marker, relay},
+};
+
+/// Both directions of a session, and the ends that the client and the upstream would hold.
+struct Session {
+    client_writes: Option<PipeWriter>,
+    client_reads: BufReader<PipeReader>,
+    upstream_writes: Option<PipeWriter>,
+    upstream_reads: BufReader<PipeReader>,
+    threads: Vec<JoinHandle<()>>,
+    _spool: tempfile::TempDir,
+}
+
+impl Session {
+    fn with(interceptor: impl Interceptor) -> Self {
+        let spool = tempfile::tempdir().unwrap();
+        let (client_out, client_writes) = pipe().unwrap();
+        let (client_reads, client_in) = pipe().unwrap();
+        let (upstream_out, upstream_writes) = pipe().unwrap();
+        let (upstream_reads, upstream_in) = pipe().unwrap();
+        let pump = Pump {
+            relay: Arc::new(relay(vec![Arc::new(interceptor)], Deadlines::default())),
+            client: Arc::new(Outlet::new(client_in.into())),
+            upstream: Arc::new(Outlet::new(upstream_in.into())),
+            couriers: Arc::default(),
+            spool: Spool { max_memory_bytes: 100_000, directory: spool.path().to_owned() },
+            events: mpsc::sync_channel(64).0,
+        };
+        let back = pump.clone();
+        let threads = vec![
+            thread::spawn(move || pump.run_from_client(Inlet::new(client_out.into()))),
+            thread::spawn(move || back.run_from_upstream(Inlet::new(upstream_out.into()))),
+        ];
+        Self {
+            client_writes: Some(client_writes),
+            client_reads: BufReader::new(client_reads),
+            upstream_writes: Some(upstream_writes),
+            upstream_reads: BufReader::new(upstream_reads),
+            threads,
+            _spool: spool,
+        }
+    }
+
+    fn client_calls(&mut self, line: &str) {
+        writeln!(self.client_writes.as_mut().unwrap(), "{line}").unwrap();
+        assert_eq!(next(&mut self.upstream_reads), line);
+    }
+
+    fn upstream_sends(&mut self, line: &str) {
+        writeln!(self.upstream_writes.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    fn client_gets(&mut self, line: &str) {
+        let got = next(&mut self.client_reads);
+        assert!(got == line, "expected {line:.200}\n     got {got:.200}");
+    }
+
+    /// Both sides close; the pumps end.
+    fn end(mut self) {
+        self.client_writes = None;
+        self.upstream_writes = None;
+        for thread in self.threads {
+            thread.join().unwrap();
+        }
+    }
+}
+
+fn next(reader: &mut BufReader<PipeReader>) -> String {
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    line.trim_end_matches('\n').to_owned()
+}
+
+fn call(id: u32) -> String {
+    format!(r#"{{"id":{id},"method":"tools/call","params":{{"name":"t"}}}}"#)
+}
+
+fn result(id: u32, bytes: usize) -> String {
+    format!(r#"{{"result":{{"content":"{}"}},"id":{id}}}"#, "x".repeat(bytes))
+}
+
+#[test]
+fn a_result_of_any_size_is_shown_to_the_chain() {
+    let mut session = Session::with(Marker);
+    for bytes in [10, 70_000, 99_000, 101_000, 3_000_000] {
+        session.client_calls(&call(1));
+        session.upstream_sends(&result(1, bytes));
+        session.client_gets(r#"{"result":"<result of t>","id":1}"#);
+        // What is not asked for passes, held or not.
+        session.upstream_sends(&result(2, bytes));
+        session.client_gets(&result(2, bytes));
+    }
+    session.end();
+}
+
+#[test]
+fn a_spooled_result_is_read_from_disk() {
+    let hooks = Hooks {
+        result: Some(Box::new(|_, result| {
+            assert!(result.in_memory().is_none());
+            let mut text = String::new();
+            result.reader().read_to_string(&mut text)?;
+            Ok(Verdict::Replace(format!("{}", text.matches('x').count()).into_bytes()))
+        })),
+        ..Hooks::default()
+    };
+    let mut session = Session::with(hooks);
+    session.client_calls(&call(1));
+    session.upstream_sends(&result(1, 2_000_000));
+    session.client_gets(r#"{"result":2000000,"id":1}"#);
+    session.end();
+}
+
+#[test]
+fn other_messages_overtake_a_result_that_takes_long() {
+    let (release, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let hooks = Hooks {
+        result: Some(Box::new(move |_, _| {
+            wait.lock().unwrap().recv()?;
+            Ok(Verdict::Replace(b"1".to_vec()))
+        })),
+        ..Hooks::default()
+    };
+    let mut session = Session::with(hooks);
+    session.client_calls(&call(1));
+    session.upstream_sends(&result(1, 10));
+    let progress = r#"{"method":"notifications/progress","params":{}}"#;
+    session.upstream_sends(progress);
+    session.client_gets(progress);
+    release.send(()).unwrap();
+    session.client_gets(r#"{"result":1,"id":1}"#);
+    session.end();
+}
+
+#[test]
+fn nothing_overtakes_the_handshake() {
+    let mut session = Session::with(Marker);
+    session.client_calls(r#"{"id":0,"method":"initialize"}"#);
+    session.upstream_sends("{\"id\":0,\"result\":{}}\n{\"method\":\"notifications/message\"}");
+    session.client_gets(r#"{"id":0,"result":"<Legacy handshake>"}"#);
+    session.client_gets(r#"{"method":"notifications/message"}"#);
+    session.end();
+}
+
+#[test]
+fn a_result_in_the_chain_is_delivered_though_the_upstream_has_closed() {
+    let mut session = Session::with(Marker);
+    session.client_calls(&call(1));
+    session.upstream_sends(&result(1, 10));
+    session.upstream_writes = None;
+    session.client_gets(r#"{"result":"<result of t>","id":1}"#);
+    session.end();
+}
