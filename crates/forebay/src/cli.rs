@@ -11,7 +11,7 @@ use crate::observe::LogArguments;
 /// Forebay runs an MCP server for you and passes every message on, byte for byte. Put it in front
 /// of a server's own command in your client's configuration; neither side needs to change.
 #[derive(Debug, Parser)]
-#[command(name = "forebay", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "forebay", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -1,4 +1,4 @@
-//! The command line: help, options, recordings and logs.
+//! The command line: mistakes, options, recordings and logs.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -14,12 +14,6 @@ fn output_of(arguments: &[&str]) -> (String, String, Option<i32>) {
     let output = forebay(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (text(output.stdout), text(output.stderr), output.status.code())
-}
-
-#[test]
-fn help_tells_what_it_is_for_with_examples() {
-    insta::assert_snapshot!("help", output_of(&["--help"]).0);
-    insta::assert_snapshot!("help_wrap", output_of(&["wrap", "--help"]).0);
 }
 
 #[test]

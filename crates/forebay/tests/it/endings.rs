@@ -4,7 +4,8 @@
 use std::{
     io::{BufRead, BufReader},
     os::unix::process::ExitStatusExt,
-    process::Command,
+    process::{Command, Stdio},
+    time::Duration,
 };
 
 use forebay_testkit::{
@@ -135,6 +136,40 @@ fn client_closing_before_the_upstream_is_ready_still_gets_its_answer() {
     peer.send(ping);
     peer.close_input();
     assert_eq!(peer.next_line(), ping);
+}
+
+#[test]
+fn client_slow_to_read_gets_all_that_an_ended_upstream_has_said() {
+    let mut command = wrapped_script("head -c 3000000 /dev/zero | tr '\\0' x; echo");
+    let (mut peer, output) = Peer::start_without_reading(&mut command);
+    // Longer than the upstream's end takes to settle.
+    std::thread::sleep(Duration::from_millis(1500));
+    let mut line = Vec::new();
+    BufReader::new(output).read_until(b'\n', &mut line).unwrap();
+    assert_eq!(line.len(), 3_000_001);
+    assert_eq!(peer.wait().code(), Some(0));
+}
+
+#[test]
+fn client_killed_while_the_upstream_takes_no_input_ends_everything() {
+    let notification = r#"{"method":"notifications/x"}"#;
+    let mut client = Command::new("yes").arg(notification).stdout(Stdio::piped()).spawn().unwrap();
+    let mut command = wrapped_script("echo $$; exec sleep 1000");
+    let mut forebay =
+        command.stdin(client.stdout.take().unwrap()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(forebay.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let upstream: u32 = line.trim().parse().unwrap();
+    let written = || std::fs::read_to_string(format!("/proc/{}/io", client.id())).unwrap();
+    eventually("all pipes are full", || {
+        let before = written();
+        std::thread::sleep(Duration::from_millis(200));
+        written() == before
+    });
+    client.kill().unwrap();
+    client.wait().unwrap();
+    assert_eq!(forebay.wait().unwrap().signal(), Some(SIGTERM));
+    assert!(!is_running(upstream));
 }
 
 #[test]

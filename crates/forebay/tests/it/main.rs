@@ -6,6 +6,7 @@
 
 mod clients;
 mod commands;
+mod documents;
 mod endings;
 mod faithful;
 mod messages;

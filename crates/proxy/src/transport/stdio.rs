@@ -71,7 +71,7 @@ pub enum Ended {
 /// ended, in order to be told why.
 const FIRST_REQUEST: Duration = Duration::from_secs(2);
 /// How long the client may take to read our last words.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_secs(10);
 /// How long the client's side must be quiet before we believe that it has nothing more to ask.
 const QUIET: Duration = Duration::from_millis(5);
 
@@ -140,6 +140,11 @@ impl Wrapped {
         let (back, output, mut child) = (pump.clone(), started.output, started.child);
         spawn("to-upstream", move || pump.run_from_client(client_input))?;
         spawn("to-client", move || back.run_from_upstream(output))?;
+        let (hang_up, hang_ups) = (session.client_input.try_clone()?, events.clone());
+        spawn("hang-up", move || {
+            hang_up.wait_for_hang_up();
+            let _ = hang_ups.send(Event::ClientHungUp);
+        })?;
         let exits = events.clone();
         spawn("exit", move || {
             if let Ok(status) = child.wait() {
@@ -189,7 +194,11 @@ impl Wrapped {
 
     fn standing(&self) -> Standing {
         let is_awaited = self.relay.session().is_awaited() && self.client.has_reader();
-        Standing { lines_sent: self.client.lines_sent(), is_awaited }
+        Standing {
+            lines_sent: self.client.lines_sent(),
+            is_awaited,
+            is_sending: self.client.is_busy(),
+        }
     }
 
     /// Answers what the upstream left unanswered. A client that does not read is not waited for.
@@ -206,7 +215,7 @@ impl Wrapped {
     fn answer_late_requests(&self, inbox: &mpsc::Receiver<Event>) {
         let started = Instant::now();
         let mut quiet_since = started;
-        while started.elapsed() < FIRST_REQUEST + LAST_WORDS {
+        while started.elapsed() < 2 * FIRST_REQUEST {
             if self.client_input.is_readable() {
                 quiet_since = Instant::now();
             }

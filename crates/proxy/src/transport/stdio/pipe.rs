@@ -10,7 +10,10 @@ use std::{
     },
 };
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
 
 use crate::body::Message;
 
@@ -58,6 +61,12 @@ impl Inlet {
         }
     }
 
+    /// Waits until the other end has been closed, whether or not everything has been read. For a
+    /// file, which has no other end, that is for ever.
+    pub(super) fn wait_for_hang_up(&self) {
+        wait(self.0.as_fd(), PollFlags::empty());
+    }
+
     /// True if a read would not wait.
     pub(super) fn is_readable(&self) -> bool {
         !events_now(self.0.as_fd(), PollFlags::IN).is_empty()
@@ -95,6 +104,11 @@ impl Outlet {
     /// How often something has been sent; it changes whenever the reader was given anything.
     pub(super) fn lines_sent(&self) -> u64 {
         self.lines_sent.load(Ordering::Relaxed)
+    }
+
+    /// True while someone is writing.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self.file.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     /// False if nobody can ever read what is sent. While someone is writing, somebody may.
@@ -151,8 +165,8 @@ fn events_now(descriptor: BorrowedFd<'_>, flags: PollFlags) -> PollFlags {
     }
 }
 
-/// Waits until a descriptor that someone made non-blocking is ready.
+/// Waits until one of `flags` holds, or the other end is closed.
 fn wait(descriptor: BorrowedFd<'_>, flags: PollFlags) {
-    // An error here shows again at the next read or write.
-    let _ = poll(&mut [PollFd::new(&descriptor, flags)], None);
+    // Any other error shows again at the next read or write.
+    while poll(&mut [PollFd::new(&descriptor, flags)], None) == Err(Errno::INTR) {}
 }

@@ -56,9 +56,10 @@ impl Pump {
             self.upstream.close();
             self.tell(Event::InputClosed);
         }
+        self.tell(Event::ClientClosed);
+        // A call that is still in the chain may yet be forwarded.
         self.couriers.wait_until_idle(CHAIN_ENDS);
         self.upstream.close();
-        self.tell(Event::ClientClosed);
     }
 
     /// Pumps until the upstream closes its output or the client is gone.

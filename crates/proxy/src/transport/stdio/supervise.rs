@@ -31,6 +31,8 @@ pub(super) struct Standing {
     pub(super) lines_sent: u64,
     /// A client that still reads waits for an answer.
     pub(super) is_awaited: bool,
+    /// Something is on its way to the client, which may be slow to take it.
+    pub(super) is_sending: bool,
 }
 
 /// Something has happened.
@@ -38,6 +40,9 @@ pub(super) struct Standing {
 pub(super) enum Event {
     /// The client has closed its output; it may still read.
     ClientClosed,
+    /// The client has closed its output; what it has written may not have been read yet, for
+    /// instance because the upstream does not take it.
+    ClientHungUp,
     /// The client reads no more.
     ClientGone,
     /// The upstream takes no more input.
@@ -71,6 +76,7 @@ pub(super) struct Supervisor {
     grace: Duration,
     exit: Option<ExitStatus>,
     output_closed: bool,
+    client_closed: bool,
     abandoned: bool,
     due: Option<Due>,
 }
@@ -84,7 +90,9 @@ struct Due {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// The other half of the upstream's end should have come.
-    Settle,
+    Settle {
+        lines_sent: u64,
+    },
     /// A client that has closed, or an upstream that takes no input, has had the time to finish.
     Terminate {
         why: &'static str,
@@ -99,7 +107,14 @@ enum Next {
 
 impl Supervisor {
     pub(super) fn new(grace: Duration) -> Self {
-        Self { grace, exit: None, output_closed: false, abandoned: false, due: None }
+        Self {
+            grace,
+            exit: None,
+            output_closed: false,
+            client_closed: false,
+            abandoned: false,
+            due: None,
+        }
     }
 
     /// When [`Event::Tick`] is expected at the latest.
@@ -111,19 +126,23 @@ impl Supervisor {
     pub(super) fn on(&mut self, event: Event, standing: Standing, now: Instant) -> Vec<Action> {
         let mut actions = Vec::new();
         match event {
-            Event::ClientClosed => self.let_finish("the client has closed", standing, now),
+            Event::ClientClosed | Event::ClientHungUp => {
+                self.client_closed = true;
+                self.let_finish("the client has closed", standing, now);
+            }
             Event::ClientGone => {
+                self.client_closed = true;
                 actions.push(Action::CloseInput);
                 self.let_finish("the client is gone", standing, now);
             }
             Event::InputClosed => self.let_finish("it takes no more input", standing, now),
             Event::OutputClosed => {
                 self.output_closed = true;
-                self.upstream_ends(now, &mut actions);
+                self.upstream_ends(standing, now, &mut actions);
             }
             Event::Exited(status) => {
                 self.exit = Some(status);
-                self.upstream_ends(now, &mut actions);
+                self.upstream_ends(standing, now, &mut actions);
             }
             Event::Signal(signal) => {
                 actions.push(Action::Signal(signal, "passed on a signal"));
@@ -148,11 +167,15 @@ impl Supervisor {
         self.due = Some(Due { at: now + delay, what });
     }
 
-    fn upstream_ends(&mut self, now: Instant, actions: &mut Vec<Action>) {
+    fn upstream_ends(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
         match self.exit {
             Some(status) if self.output_closed => self.finish(status, actions),
-            _ => self.schedule(Next::Settle, SETTLE, now),
+            _ => self.expect_other_half(standing, SETTLE, now),
         }
+    }
+
+    fn expect_other_half(&mut self, standing: Standing, delay: Duration, now: Instant) {
+        self.schedule(Next::Settle { lines_sent: standing.lines_sent }, delay, now);
     }
 
     fn finish(&mut self, status: ExitStatus, actions: &mut Vec<Action>) {
@@ -169,23 +192,35 @@ impl Supervisor {
     }
 
     /// Only one half of the upstream's end has come.
-    fn settle(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
-        if let Some(status) = self.exit {
-            // Something that it started holds its output open.
-            actions.push(Action::Signal(SIGKILL, "ended what an ended upstream left running"));
-            self.finish(status, actions);
-        } else {
+    fn settle(
+        &mut self,
+        sent_before: u64,
+        standing: Standing,
+        now: Instant,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(status) = self.exit else {
             self.abandon("closed its output without exiting".to_owned(), actions);
             actions.push(Action::CloseInput);
             self.due = None;
             self.let_finish("it has closed its output and does not exit", standing, now);
+            return;
+        };
+        let client_takes = standing.lines_sent != sent_before || !self.client_closed;
+        if standing.is_sending && client_takes {
+            // The upstream's last words are still being read; how fast is the client's affair.
+            self.expect_other_half(standing, self.grace.max(SETTLE), now);
+        } else {
+            // Something that it started holds its output open.
+            actions.push(Action::Signal(SIGKILL, "ended what an ended upstream left running"));
+            self.finish(status, actions);
         }
     }
 
     fn tick(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
         let Some(due) = self.due.filter(|due| due.at <= now) else { return };
         match due.what {
-            Next::Settle => self.settle(standing, now, actions),
+            Next::Settle { lines_sent } => self.settle(lines_sent, standing, now, actions),
             // It is busy answering.
             Next::Terminate { why, lines_sent, .. } if lines_sent != standing.lines_sent => {
                 self.due = None;

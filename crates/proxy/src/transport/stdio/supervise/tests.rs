@@ -13,7 +13,7 @@ struct Script {
 
 impl Script {
     fn new() -> Self {
-        let standing = Standing { lines_sent: 0, is_awaited: false };
+        let standing = Standing { lines_sent: 0, is_awaited: false, is_sending: false };
         Self { supervisor: Supervisor::new(GRACE), start: Instant::now(), standing }
     }
 
@@ -86,7 +86,7 @@ fn a_call_under_way_is_waited_for_but_not_for_ever() {
     answered.standing.is_awaited = true;
     answered.at(0, Event::ClientClosed);
     answered.at(5, Event::Tick);
-    answered.standing = Standing { lines_sent: 1, is_awaited: false };
+    answered.standing = Standing { lines_sent: 1, is_awaited: false, is_sending: false };
     assert_eq!(answered.at(10, Event::Tick), [], "a grace period after the answer");
     assert_eq!(signals(&answered.at(15, Event::Tick)), [SIGTERM]);
 }
@@ -99,6 +99,30 @@ fn output_held_open_by_a_grandchild_does_not_hang_the_session() {
     let actions = script.at(1, Event::Tick);
     assert_eq!(signals(&actions), [SIGKILL]);
     assert_eq!(actions.last(), Some(&Action::Finish(Some(status))));
+}
+
+#[test]
+fn last_words_reach_a_slow_client() {
+    let mut script = Script::new();
+    let status = exited(0);
+    script.standing.is_sending = true;
+    script.at(0, Event::Exited(status));
+    assert_eq!(script.at(1, Event::Tick), []);
+    assert_eq!(script.at(6, Event::Tick), [], "however long it takes");
+    let actions = script.at(8, Event::OutputClosed);
+    assert_eq!(actions.last(), Some(&Action::Finish(Some(status))));
+}
+
+#[test]
+fn last_words_do_not_wait_for_a_client_that_has_closed_and_takes_nothing() {
+    let mut script = Script::new();
+    let status = exited(0);
+    script.standing.is_sending = true;
+    script.at(0, Event::ClientHungUp);
+    script.at(0, Event::Exited(status));
+    script.standing.lines_sent = 1;
+    assert_eq!(script.at(1, Event::Tick), [], "it took something");
+    assert_eq!(script.at(6, Event::Tick).last(), Some(&Action::Finish(Some(status))));
 }
 
 #[test]

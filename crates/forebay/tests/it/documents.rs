@@ -1,0 +1,84 @@
+//! Documents that are made from the code, and facts that the documents state about it.
+
+use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
+
+use crate::forebay;
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Compares a generated document with the one in the repository, or writes it if `FOREBAY_BLESS` is
+/// set.
+fn is_current(path: &str, generated: &str) {
+    let file = repository().join(path);
+    if std::env::var_os("FOREBAY_BLESS").is_some() {
+        fs::write(&file, generated).unwrap();
+    }
+    let present = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        present == generated,
+        "{path} is stale: run the tests once with FOREBAY_BLESS=1 and commit it"
+    );
+}
+
+#[test]
+fn the_command_line_reference_is_current() {
+    let help = |arguments: &[&str]| {
+        let output = forebay(arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    };
+    let reference = format!(
+        "# The command line\n\n\
+         Made from the program's own help; a test fails when it is stale.\n\n\
+         ## `forebay`\n\n```text\n{}\n```\n\n## `forebay wrap`\n\n```text\n{}\n```\n",
+        help(&["--help"]),
+        help(&["wrap", "--help"]),
+    );
+    is_current("docs/cli.md", &reference);
+}
+
+#[test]
+fn crates_depend_only_on_those_below_them() {
+    let allowed = [
+        ("forebay", vec!["proxy"]),
+        ("proxy", vec!["wire"]),
+        ("testkit", vec!["wire"]),
+        ("wire", vec![]),
+    ];
+    for entry in fs::read_dir(repository().join("crates")).unwrap() {
+        let directory = entry.unwrap().path();
+        let name = directory.file_name().unwrap().to_str().unwrap().to_owned();
+        let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
+        let section = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+        let section = section.split("\n[").next().unwrap_or_default();
+        let ours: BTreeSet<&str> = section
+            .lines()
+            .filter_map(|line| line.strip_prefix("forebay-")?.split(['.', ' ']).next())
+            .collect();
+        let expected = allowed.iter().find(|(known, _)| *known == name);
+        let (_, expected) = expected.unwrap_or_else(|| panic!("`{name}` is not in the code map"));
+        assert_eq!(ours, expected.iter().copied().collect(), "{name}");
+    }
+}
+
+#[test]
+fn dependencies_are_freely_licensed_and_none_is_linked_twice() {
+    let cargo = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO")).args(arguments).current_dir(repository()).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let free = ["MIT", "Apache-2.0", "Unicode-3.0", "Zlib", "BSD-2-Clause", "BSD-3-Clause", "ISC"];
+    let metadata: serde_json::Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version=1", "--locked"])).unwrap();
+    for package in metadata["packages"].as_array().unwrap() {
+        let licence = package["license"].as_str().unwrap_or("none").replace(['(', ')'], "");
+        let is_free = licence.split(" AND ").all(|all| {
+            all.replace('/', " OR ").split(" OR ").any(|one| free.contains(&one.trim()))
+        });
+        assert!(is_free, "{} is licensed under {licence}", package["name"]);
+    }
+    let twice = cargo(&["tree", "--duplicates", "--edges=normal", "--package=forebay", "--locked"]);
+    assert_eq!(twice.trim(), "", "one version of each");
+}
