@@ -18,9 +18,9 @@ use std::{
 
 use forebay_testkit::programs;
 
-const SMALL_CALLS: usize = 3_000;
+const SMALL_CALLS: usize = 7_000;
 const WARM_UP: usize = 300;
-const LARGE_CALLS: usize = 30;
+const LARGE_CALLS: usize = 150;
 const ROUNDS: usize = 7;
 const LARGE_BYTES: u64 = 8_000_000;
 const HUGE_BYTES: u64 = 1 << 30;

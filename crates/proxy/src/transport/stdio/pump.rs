@@ -224,13 +224,20 @@ impl<'a> Pumping<'a> {
         }
         loop {
             let piece = self.buffer.piece();
-            scanner.push(piece.bytes());
             bytes += piece.bytes().len() as u64;
-            if matches!(piece, Piece::Last(_)) {
-                // Before the line is whole on the other side, so that nobody can react to it first.
-                self.note_passed(std::mem::take(&mut scanner), bytes);
+            match piece {
+                // Sent before it is scanned: the other side can read it meanwhile.
+                Piece::Open(part) => {
+                    written = written.and_then(|()| open_line.write_all(part));
+                    scanner.push(part);
+                }
+                // Scanned before it is sent, so that nobody can react to the line first.
+                Piece::Last(part) => {
+                    scanner.push(part);
+                    self.note_passed(std::mem::take(&mut scanner), bytes);
+                    written = written.and_then(|()| open_line.write_all(part));
+                }
             }
-            written = written.and_then(|()| open_line.write_all(piece.bytes()));
             if !self.next_piece() {
                 break;
             }
