@@ -39,8 +39,9 @@ pub(crate) struct WrapArguments {
     name: Option<String>,
 
     /// How long the server may take to end once the client has closed, and again after SIGTERM;
-    /// calls that are under way get twelve times as long
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    /// calls that are under way get thirty times as long
+    // Below what the official clients wait before they kill us, so that the server is told first.
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     grace: Duration,
 
     /// Append the session to this file as JSON Lines: every message, and no environment

@@ -18,9 +18,8 @@ fn output_of(arguments: &[&str]) -> (String, String, Option<i32>) {
 
 #[test]
 fn mistakes_on_the_command_line_say_what_to_write() {
-    let mistakes: [&[&str]; 5] = [
+    let mistakes: [&[&str]; 4] = [
         &["wrap"],
-        &["wrap", "cat"],
         &["wrap", "--env", "FOO", "--", "cat"],
         &["wrap", "--grace", "soon", "--", "cat"],
         &["wrap", "--record", "/nonexistent/file", "--", "cat"],
@@ -31,6 +30,17 @@ fn mistakes_on_the_command_line_say_what_to_write() {
         format!("$ forebay {}\n{stderr}", arguments.join(" "))
     });
     insta::assert_snapshot!("mistakes", said.join("\n"));
+}
+
+#[test]
+fn dashes_before_the_command_are_optional_and_those_after_it_its_own() {
+    for arguments in [
+        ["wrap", "--", "echo", "--env", "--", "x"],
+        ["wrap", "--grace=1", "echo", "--env", "--", "x"],
+    ] {
+        let peer = Peer::start(&mut forebay(arguments));
+        assert_eq!(peer.next_line(), "--env -- x");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod documents;
 mod endings;
 mod faithful;
 mod messages;
+mod rust_sdk;
 
 use std::{path::Path, process::Command};
 
@@ -24,7 +25,7 @@ fn forebay<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) ->
 
 /// `forebay wrap` in front of the fixture upstream, with a short grace period.
 fn wrapped_fixture() -> Command {
-    let mut command = forebay(["wrap", "--grace", "0.5", "--name", "fixture", "--"]);
+    let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--"]);
     command.arg(programs::fixture_upstream());
     command
 }

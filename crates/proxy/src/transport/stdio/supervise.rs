@@ -6,9 +6,8 @@
 //! a signal to us ─▶ the same signal to the upstream ─▶ grace period ─▶ SIGKILL
 //! ```
 //!
-//! The grace period starts anew whenever the upstream sends something, and a few times while a
-//! client that still reads awaits an answer: `echo CALL | forebay wrap -- npx …` closes at once and
-//! wants its answer all the same.
+//! While a client that still reads awaits an answer, the grace period is repeated a number of times:
+//! `echo CALL | forebay wrap -- npx …` closes at once and wants its answer all the same.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -22,7 +21,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// How many grace periods a call that is under way may take after its client has closed.
-const PERIODS_FOR_ANSWERS: u32 = 12;
+const PERIODS_FOR_ANSWERS: u32 = 30;
 
 /// How things stand when an event is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,6 +190,12 @@ impl Supervisor {
         }
     }
 
+    fn terminate(&mut self, why: &'static str, now: Instant, actions: &mut Vec<Action>) {
+        actions.push(Action::CloseInput);
+        actions.push(Action::Signal(SIGTERM, why));
+        self.schedule(Next::Kill, self.grace, now);
+    }
+
     /// Only one half of the upstream's end has come.
     fn settle(
         &mut self,
@@ -221,22 +226,18 @@ impl Supervisor {
         let Some(due) = self.due.filter(|due| due.at <= now) else { return };
         match due.what {
             Next::Settle { lines_sent } => self.settle(lines_sent, standing, now, actions),
-            // It is busy answering.
-            Next::Terminate { why, lines_sent, .. } if lines_sent != standing.lines_sent => {
-                self.due = None;
-                self.let_finish(why, standing, now);
+            Next::Terminate { why, lines_sent, periods } if standing.is_awaited => {
+                // Progress, or another answer, starts the count anew.
+                let has_sent = lines_sent != standing.lines_sent;
+                let periods = if has_sent { 1 } else { periods + 1 };
+                if periods > PERIODS_FOR_ANSWERS {
+                    self.terminate(why, now, actions);
+                } else {
+                    let lines_sent = standing.lines_sent;
+                    self.schedule(Next::Terminate { why, lines_sent, periods }, self.grace, now);
+                }
             }
-            Next::Terminate { why, lines_sent, periods }
-                if standing.is_awaited && periods < PERIODS_FOR_ANSWERS =>
-            {
-                let next = Next::Terminate { why, lines_sent, periods: periods + 1 };
-                self.schedule(next, self.grace, now);
-            }
-            Next::Terminate { why, .. } => {
-                actions.push(Action::CloseInput);
-                actions.push(Action::Signal(SIGTERM, why));
-                self.schedule(Next::Kill, self.grace, now);
-            }
+            Next::Terminate { why, .. } => self.terminate(why, now, actions),
             Next::Kill => {
                 actions.push(Action::Signal(SIGKILL, "it does not end"));
                 self.schedule(Next::GiveUp, self.grace, now);

@@ -1,0 +1,202 @@
+//! One connection of the Rust SDK to a server, and the client at its end.
+//!
+//! The client answers what the server asks and notes what it was asked and told. What to ask the
+//! server, and what of it to report, is `rust_sdk.rs`'s work.
+
+use std::{
+    collections::HashMap,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use rmcp::{
+    ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient, ServiceError,
+    model::{
+        ArgumentInfo, CallToolRequest, CallToolRequestParams, ClientConfig, ClientRequest,
+        CompleteRequestParams, CreateMessageRequestParams, CreateMessageResult,
+        ElicitRequestParams, ElicitResult, ElicitationAction, ErrorData, GetPromptRequestParams,
+        Implementation, ListRootsResult, LoggingMessageNotificationParam,
+        ProgressNotificationParam, ProgressToken, ReadResourceRequestParams, Reference,
+        ResourceUpdatedNotificationParam, Root, SamplingMessage, object,
+    },
+    service::{
+        NotificationContext, PeerRequestOptions, RequestContext, RequestHandle, RunningService,
+    },
+    transport::TokioChildProcess,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A connection, from the handshake to the end of the server.
+pub(super) struct Session {
+    pub(super) service: RunningService<RoleClient, Client>,
+}
+
+/// What the client has to offer, and what it was asked and told.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) roots: Vec<&'static str>,
+    pub(super) elicited: Vec<Value>,
+    pub(super) sampled: Vec<Value>,
+    pub(super) logs: Vec<Value>,
+    pub(super) updated: Vec<String>,
+    pub(super) progress: HashMap<ProgressToken, Vec<Value>>,
+}
+
+pub(super) struct Client {
+    state: watch::Sender<State>,
+}
+
+/// What came of a request, be it a result or an error.
+pub(super) async fn outcome<T: Serialize>(
+    request: impl Future<Output = Result<T, ServiceError>>,
+) -> Value {
+    match in_time(request).await {
+        Ok(result) => json!({ "result": result }),
+        Err(ServiceError::McpError(error)) => json!({ "error": error }),
+        Err(error) => panic!("the request got no answer: {error}"),
+    }
+}
+
+pub(super) async fn in_time<T>(waited_for: impl Future<Output = T>) -> T {
+    // Boxed, because a report is made of many of these.
+    tokio::time::timeout(PATIENCE, Box::pin(waited_for)).await.expect("it happens in time")
+}
+
+impl Session {
+    pub(super) async fn open(lifecycle: ClientLifecycleMode, server: Command) -> Self {
+        let server = TokioChildProcess::builder(tokio::process::Command::from(server));
+        let (transport, _) = server.stderr(Stdio::null()).spawn().unwrap();
+        let state = State { roots: vec!["file:///one"], ..State::default() };
+        let client = Client { state: watch::Sender::new(state) };
+        let handshake = client.serve_with_lifecycle(transport, lifecycle);
+        Self { service: in_time(handshake).await.unwrap() }
+    }
+
+    pub(super) async fn close(self) {
+        in_time(self.service.cancel()).await.unwrap();
+    }
+
+    pub(super) async fn call(&self, tool: &'static str, arguments: Value) -> Value {
+        let params = CallToolRequestParams::new(tool).with_arguments(object(arguments));
+        outcome(self.service.call_tool(params)).await
+    }
+
+    /// Calls a tool without waiting for the result.
+    pub(super) async fn start(
+        &self,
+        tool: &'static str,
+        arguments: Value,
+    ) -> RequestHandle<RoleClient> {
+        let params = CallToolRequestParams::new(tool).with_arguments(object(arguments));
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let options = PeerRequestOptions::no_options();
+        in_time(self.service.send_cancellable_request(request, options)).await.unwrap()
+    }
+
+    pub(super) async fn read(&self, uri: &str) -> Value {
+        outcome(self.service.read_resource(ReadResourceRequestParams::new(uri))).await
+    }
+
+    pub(super) async fn prompt(&self, name: &str, arguments: Value) -> Value {
+        let params = GetPromptRequestParams::new(name).with_arguments(object(arguments));
+        outcome(self.service.get_prompt(params)).await
+    }
+
+    pub(super) async fn complete(&self, prompt: &str, argument: &str, value: &str) -> Value {
+        let argument = ArgumentInfo::new(argument, value);
+        let params = CompleteRequestParams::new(Reference::for_prompt(prompt), argument);
+        outcome(self.service.complete(params)).await
+    }
+
+    pub(super) fn seen<T>(&self, what: impl FnOnce(&State) -> T) -> T {
+        what(&self.service.service().state.borrow())
+    }
+
+    pub(super) async fn until(&self, condition: impl FnMut(&State) -> bool) {
+        let mut state = self.service.service().state.subscribe();
+        in_time(state.wait_for(condition)).await.unwrap();
+    }
+
+    pub(super) async fn set_roots(&self, roots: Vec<&'static str>) {
+        self.service.service().state.send_modify(|state| state.roots = roots);
+        in_time(self.service.notify_roots_list_changed()).await.unwrap();
+    }
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let capabilities = json!({
+            "elicitation": { "form": {}, "url": {} },
+            "extensions": { "io.modelcontextprotocol/tasks": {} },
+            "roots": { "listChanged": true },
+            "sampling": {},
+        });
+        let implementation = Implementation::new("rust-client-peer", "1.0.0");
+        ClientConfig::new(serde_json::from_value(capabilities).unwrap(), implementation)
+    }
+
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        let roots = &self.state.borrow().roots;
+        Ok(ListRootsResult::new(roots.iter().map(|uri| Root::new(*uri)).collect()))
+    }
+
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        self.state.send_modify(|state| state.sampled.push(json!(params)));
+        let message = SamplingMessage::assistant_text("sampled ✓");
+        Ok(CreateMessageResult::new(message, "stub".to_owned()).with_stop_reason("endTurn"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        params: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        self.state.send_modify(|state| state.elicited.push(json!(params)));
+        let ElicitRequestParams::FormElicitationParams { requested_schema, .. } = params else {
+            return Ok(ElicitResult::new(ElicitationAction::Decline));
+        };
+        // Answers those fields of a form that it knows.
+        let mut answers =
+            object(json!({ "name": "Ada ✓", "colour": "blue", "check": true, "integer": 42 }));
+        answers.retain(|field, _| requested_schema.properties.contains_key(field));
+        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(answers.into()))
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let value = json!([params.progress, params.total, params.message]);
+        self.state.send_modify(|state| {
+            state.progress.entry(params.progress_token).or_default().push(value);
+        });
+    }
+
+    async fn on_logging_message(
+        &self,
+        params: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.state.send_modify(|state| state.logs.push(json!(params)));
+    }
+
+    async fn on_resource_updated(
+        &self,
+        params: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.state.send_modify(|state| state.updated.push(params.uri));
+    }
+}
