@@ -109,7 +109,8 @@ fn start_up(report: &mut String) {
     let initialize = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     let first_answer = |way: Way| {
         let started = Instant::now();
-        Server::start(way).ask(initialize);
+        let mut server = Server::start(way);
+        server.ask(initialize);
         started.elapsed()
     };
     let (mut direct, mut forebay) = (Vec::new(), Vec::new());
