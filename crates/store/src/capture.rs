@@ -1,0 +1,207 @@
+//! Takes a payload in while it arrives, and makes a dataset of it at the end.
+//!
+//! Until then there is a claim file, locked by us, and whatever has been written; if we die, the
+//! lock goes and the next process to look cleans up. The metadata file, put in its place by a
+//! rename, is the moment in which the dataset begins to exist.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    Dataset, DatasetId, Description, Durability, Metadata, Part, Store, StoreError,
+    error::Doing,
+    events,
+    layout::{self, Folder},
+};
+
+/// A dataset in the making. Dropped without [`Capture::commit`], it leaves nothing behind.
+#[derive(Debug)]
+pub struct Capture<'a> {
+    store: &'a Store,
+    id: DatasetId,
+    folder: Folder,
+    timestamp: Timestamp,
+    /// Locked for as long as the capture lasts.
+    _claim: File,
+    parts: Vec<Part>,
+    open_part: Option<PartWriter>,
+    is_committed: bool,
+}
+
+/// A payload that is being written.
+#[derive(Debug)]
+pub struct PartWriter {
+    path: PathBuf,
+    file: BufWriter<File>,
+    hasher: blake3::Hasher,
+    bytes: u64,
+}
+
+impl<'a> Capture<'a> {
+    pub(crate) fn begin(store: &'a Store, timestamp: Timestamp) -> Result<Self, StoreError> {
+        const TRIES: usize = 20;
+        let folder = Folder::of(timestamp);
+        store.layout.make_folder(&folder)?;
+        for _ in 0..TRIES {
+            let id = DatasetId::random();
+            if !store.catalog().claim(&id, &folder, timestamp)? {
+                continue;
+            }
+            let claim = claim(&store.layout.claim(&folder, &id))?;
+            return Ok(Self {
+                store,
+                id,
+                folder,
+                timestamp,
+                _claim: claim,
+                parts: Vec::new(),
+                open_part: None,
+                is_committed: false,
+            });
+        }
+        Err(StoreError::NoFreeName)
+    }
+
+    /// The name that the dataset will have.
+    pub fn id(&self) -> &DatasetId {
+        &self.id
+    }
+
+    /// Ends the payload before, if any, and starts one whose file has this extension.
+    pub fn start_part(&mut self, extension: &str) -> Result<&mut PartWriter, StoreError> {
+        self.end_part()?;
+        let name = match self.parts.len() {
+            0 => format!("{}_data.{extension}", self.id),
+            before => format!("{}_data_{}.{extension}", self.id, before + 1),
+        };
+        let path = self.store.layout.folder(&self.folder).join(name);
+        let file = layout::create(&path).doing("create", &path)?;
+        Ok(self.open_part.insert(PartWriter {
+            path,
+            file: BufWriter::with_capacity(1 << 18, file),
+            hasher: blake3::Hasher::new(),
+            bytes: 0,
+        }))
+    }
+
+    /// Makes the dataset exist. From here on it survives our own end; against a power loss it is
+    /// made safe right after, or before this returns, as the store has been told.
+    pub fn commit(mut self, description: Description) -> Result<Dataset, StoreError> {
+        self.end_part()?;
+        let metadata = Metadata {
+            id: self.id.clone(),
+            timestamp: self.timestamp,
+            parts: std::mem::take(&mut self.parts),
+            description,
+        };
+        self.share_equal_content(&metadata);
+        let path = self.store.layout.metadata(&self.folder, &self.id);
+        let text = serde_json::to_vec_pretty(&metadata)
+            .map_err(|source| StoreError::Metadata { path: path.clone(), source })?;
+        layout::write_by_rename(&path, &text)?;
+        self.is_committed = true;
+        // Before the catalog knows: whoever dies in between leaves a line that shows it.
+        layout::remove(&self.store.layout.claim(&self.folder, &self.id))?;
+        let dataset = Dataset::new(self.store.layout.clone(), self.folder.clone(), metadata);
+        let stored_bytes = dataset.stored_bytes();
+        self.store.catalog().settle(dataset.metadata(), &self.folder, stored_bytes)?;
+        self.make_durable(&dataset)?;
+        Ok(dataset)
+    }
+
+    fn end_part(&mut self) -> Result<(), StoreError> {
+        let Some(mut part) = self.open_part.take() else { return Ok(()) };
+        part.file.flush().doing("write", &part.path)?;
+        let name = part.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.parts.push(Part {
+            file: name.unwrap_or_default(),
+            bytes: part.bytes,
+            blake3: part.hasher.finalize().to_hex().to_string(),
+        });
+        Ok(())
+    }
+
+    /// If a dataset with the same payloads exists, their files become one. Where that cannot be
+    /// done there are two, which costs space and nothing else.
+    fn share_equal_content(&self, metadata: &Metadata) {
+        let Ok(Some(twin)) = self.store.catalog().find_content(&metadata.content()) else { return };
+        let Ok(twin) = self.store.dataset(&twin) else { return };
+        for (index, part) in metadata.parts.iter().enumerate() {
+            let ours = self.store.layout.folder(&self.folder).join(&part.file);
+            let theirs = twin.path(index);
+            if theirs == twin.plain_path(index) {
+                let _ = link_over(&theirs, &ours);
+            } else if link_over(&theirs, &layout::compressed(&ours)).is_ok() {
+                let _ = layout::remove(&ours);
+            }
+        }
+    }
+
+    fn make_durable(&self, dataset: &Dataset) -> Result<(), StoreError> {
+        match self.store.durability {
+            Durability::BeforeCommitReturns => dataset.sync(),
+            Durability::RightAfter => {
+                let dataset = dataset.clone();
+                let sync = move || {
+                    if let Err(error) = dataset.sync() {
+                        events::sync_failed(dataset.id(), &error);
+                    }
+                };
+                // Without a thread it is done here.
+                if std::thread::Builder::new().name("sync".to_owned()).spawn(sync.clone()).is_err()
+                {
+                    sync();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for Capture<'_> {
+    fn drop(&mut self) {
+        if self.is_committed {
+            return;
+        }
+        self.open_part = None;
+        // What cannot be removed now is removed by the next process that cleans up.
+        for path in self.store.layout.files(&self.folder, &self.id) {
+            let _ = layout::remove(&path);
+        }
+        let _ = self.store.catalog().forget(&self.id);
+    }
+}
+
+impl Write for PartWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..count]);
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Creates the claim file. It is locked before it has its name, so that nobody finds it unlocked
+/// while we live.
+fn claim(path: &Path) -> Result<File, StoreError> {
+    let nameless = layout::hidden(path);
+    let file = layout::create(&nameless).doing("create", &nameless)?;
+    file.lock().and_then(|()| fs::rename(&nameless, path)).doing("claim", path)?;
+    Ok(file)
+}
+
+/// Makes `ours` another name for `theirs`, at once.
+fn link_over(theirs: &Path, ours: &Path) -> io::Result<()> {
+    let link = layout::hidden(ours);
+    fs::hard_link(theirs, &link)?;
+    fs::rename(&link, ours).inspect_err(|_| drop(fs::remove_file(&link)))
+}

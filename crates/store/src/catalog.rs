@@ -1,0 +1,244 @@
+//! An index over the datasets, in SQLite, shared by every process on the machine.
+//!
+//! It holds nothing that the files do not hold: it can be lost, and is made anew.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{DatasetId, Metadata, StoreError, layout::Folder};
+
+/// Counts up whenever the tables change; a catalog of another version is made anew.
+const VERSION: i32 = 1;
+
+const TABLES: &str = "
+    CREATE TABLE datasets (
+        id TEXT PRIMARY KEY,
+        folder TEXT NOT NULL,
+        timestamp INTEGER NOT NULL,
+        exists_since INTEGER,
+        tool TEXT NOT NULL DEFAULT '',
+        server TEXT NOT NULL DEFAULT '',
+        content TEXT NOT NULL DEFAULT '',
+        bytes INTEGER NOT NULL DEFAULT 0,
+        stored_bytes INTEGER NOT NULL DEFAULT 0,
+        records INTEGER,
+        pinned INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID;
+    CREATE INDEX by_time ON datasets (timestamp);
+    CREATE INDEX by_content ON datasets (content);
+    CREATE INDEX by_origin ON datasets (server, tool, timestamp);";
+
+/// A line of the catalog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The dataset's name.
+    pub id: DatasetId,
+    /// When it was captured.
+    pub timestamp: Timestamp,
+    /// The tool that gave it.
+    pub tool: String,
+    /// The upstream it belongs to.
+    pub server: String,
+    /// How long its payloads are.
+    pub bytes: u64,
+    /// How much of the disk they take; equal payloads are counted with each dataset.
+    pub stored_bytes: u64,
+    /// How many records it holds, if it is a table.
+    pub records: Option<u64>,
+    /// Whether it is to be kept for good.
+    pub is_pinned: bool,
+    pub(crate) folder: Folder,
+    pub(crate) content: String,
+}
+
+/// Which datasets to list.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only those of this tool.
+    pub tool: Option<String>,
+    /// Only those of this upstream.
+    pub server: Option<String>,
+    /// Only those captured at this time or later.
+    pub from: Option<Timestamp>,
+    /// Only those captured before this time.
+    pub until: Option<Timestamp>,
+    /// How many to pass over.
+    pub offset: u64,
+    /// How many at most; all if not given.
+    pub limit: Option<u64>,
+}
+
+/// The index itself.
+#[derive(Debug)]
+pub(crate) struct Catalog(Connection);
+
+impl Catalog {
+    /// Opens the catalog at `path`. `None` if there is none, or it is damaged or of another version.
+    pub(crate) fn open(path: &Path) -> Option<Self> {
+        if !path.exists() {
+            return None;
+        }
+        let catalog = Self::connect(path).ok()?;
+        let version: i32 = catalog.0.query_row("PRAGMA user_version", [], |row| row.get(0)).ok()?;
+        let is_sound: String =
+            catalog.0.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).ok()?;
+        (version == VERSION && is_sound == "ok").then_some(catalog)
+    }
+
+    /// Makes an empty catalog at `path`, where there must be none.
+    pub(crate) fn create(path: &Path) -> rusqlite::Result<Self> {
+        let catalog = Self::connect(path)?;
+        catalog.0.execute_batch(&format!(
+            "BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
+        ))?;
+        Ok(catalog)
+    }
+
+    fn connect(path: &Path) -> rusqlite::Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(std::time::Duration::from_secs(10))?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // The files are the truth: what a power loss takes from the catalog can be made anew.
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        Ok(Self(connection))
+    }
+
+    /// Notes that a dataset with this name is being captured; `false` if the name is taken.
+    pub(crate) fn claim(
+        &self,
+        id: &DatasetId,
+        folder: &Folder,
+        timestamp: Timestamp,
+    ) -> rusqlite::Result<bool> {
+        let added = self.0.execute(
+            "INSERT OR IGNORE INTO datasets (id, folder, timestamp) VALUES (?1, ?2, ?3)",
+            params![id.as_str(), folder.0, timestamp.as_millisecond()],
+        )?;
+        Ok(added == 1)
+    }
+
+    /// Notes that a dataset exists.
+    pub(crate) fn settle(
+        &self,
+        metadata: &Metadata,
+        folder: &Folder,
+        stored_bytes: u64,
+    ) -> rusqlite::Result<()> {
+        let description = &metadata.description;
+        self.0.execute(
+            "INSERT INTO datasets (id, folder, timestamp, exists_since, tool, server, content,
+                                   bytes, stored_bytes, records)
+             VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (id) DO UPDATE SET exists_since = ?3, tool = ?4, server = ?5, content = ?6,
+                                            bytes = ?7, stored_bytes = ?8, records = ?9",
+            params![
+                metadata.id.as_str(),
+                folder.0,
+                metadata.timestamp.as_millisecond(),
+                description.tool,
+                description.server,
+                metadata.content(),
+                metadata.bytes().cast_signed(),
+                stored_bytes.cast_signed(),
+                description.record_count.map(u64::cast_signed),
+            ],
+        )?;
+        Ok(())
+    }
+
+    pub(crate) fn forget(&self, id: &DatasetId) -> rusqlite::Result<()> {
+        self.0.execute("DELETE FROM datasets WHERE id = ?1", [id.as_str()]).map(drop)
+    }
+
+    pub(crate) fn set_pinned(&self, id: &DatasetId, is_pinned: bool) -> rusqlite::Result<()> {
+        let change = "UPDATE datasets SET pinned = ?2 WHERE id = ?1";
+        self.0.execute(change, params![id.as_str(), is_pinned]).map(drop)
+    }
+
+    pub(crate) fn set_stored_bytes(&self, id: &DatasetId, bytes: u64) -> rusqlite::Result<()> {
+        let change = "UPDATE datasets SET stored_bytes = ?2 WHERE id = ?1";
+        self.0.execute(change, params![id.as_str(), bytes.cast_signed()]).map(drop)
+    }
+
+    /// A dataset with these payloads.
+    pub(crate) fn find_content(&self, content: &str) -> rusqlite::Result<Option<DatasetId>> {
+        self.0
+            .query_row(
+                "SELECT id FROM datasets WHERE content = ?1 AND exists_since IS NOT NULL LIMIT 1",
+                [content],
+                |row| row.get::<_, String>(0),
+            )
+            .optional()
+            .map(|id| id.and_then(|id| DatasetId::parse(&id)))
+    }
+
+    /// The folder of a dataset, whether it exists already or is being captured.
+    pub(crate) fn folder(&self, id: &DatasetId) -> rusqlite::Result<Option<Folder>> {
+        let query = "SELECT folder FROM datasets WHERE id = ?1";
+        self.0.query_row(query, [id.as_str()], |row| row.get(0).map(Folder)).optional()
+    }
+
+    /// Captures that have begun and not ended.
+    pub(crate) fn unfinished(&self) -> rusqlite::Result<Vec<(DatasetId, Folder)>> {
+        let mut query =
+            self.0.prepare("SELECT id, folder FROM datasets WHERE exists_since IS NULL")?;
+        let rows = query.query_map([], |row| {
+            Ok((DatasetId::parse(&row.get::<_, String>(0)?), Folder(row.get(1)?)))
+        })?;
+        let named = rows.filter_map(|row| match row {
+            Ok((Some(id), folder)) => Some(Ok((id, folder))),
+            Ok((None, _)) => None,
+            Err(error) => Some(Err(error)),
+        });
+        named.collect()
+    }
+
+    /// The datasets that `filter` lets through, newest first.
+    pub(crate) fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id, folder, timestamp, tool, server, content, bytes, stored_bytes, records, pinned
+             FROM datasets
+             WHERE exists_since IS NOT NULL
+               AND (?1 IS NULL OR tool = ?1) AND (?2 IS NULL OR server = ?2)
+               AND (?3 IS NULL OR timestamp >= ?3) AND (?4 IS NULL OR timestamp < ?4)
+             ORDER BY timestamp DESC, id LIMIT ?5 OFFSET ?6",
+        )?;
+        let rows = query.query_map(
+            params![
+                filter.tool,
+                filter.server,
+                filter.from.map(Timestamp::as_millisecond),
+                filter.until.map(Timestamp::as_millisecond),
+                filter.limit.map_or(-1, u64::cast_signed),
+                filter.offset.cast_signed(),
+            ],
+            entry,
+        )?;
+        let entries: Result<Vec<Option<Entry>>, _> = rows.collect();
+        Ok(entries?.into_iter().flatten().collect())
+    }
+}
+
+/// Reads a line; `None` if its name or time cannot be right.
+fn entry(row: &Row<'_>) -> rusqlite::Result<Option<Entry>> {
+    let id: String = row.get(0)?;
+    let timestamp: i64 = row.get(2)?;
+    let (Some(id), Ok(timestamp)) = (DatasetId::parse(&id), Timestamp::from_millisecond(timestamp))
+    else {
+        return Ok(None);
+    };
+    Ok(Some(Entry {
+        id,
+        folder: Folder(row.get(1)?),
+        timestamp,
+        tool: row.get(3)?,
+        server: row.get(4)?,
+        content: row.get(5)?,
+        bytes: row.get::<_, i64>(6)?.cast_unsigned(),
+        stored_bytes: row.get::<_, i64>(7)?.cast_unsigned(),
+        records: row.get::<_, Option<i64>>(8)?.map(i64::cast_unsigned),
+        is_pinned: row.get(9)?,
+    }))
+}

@@ -1,0 +1,111 @@
+//! A dataset that exists, for reading.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read},
+    path::PathBuf,
+};
+
+use crate::{
+    DatasetId, Metadata, StoreError,
+    error::Doing,
+    layout::{self, Folder, Layout},
+};
+
+/// A dataset's metadata, and the way to its payloads.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    layout: Layout,
+    folder: Folder,
+    metadata: Metadata,
+}
+
+impl Dataset {
+    pub(crate) fn new(layout: Layout, folder: Folder, metadata: Metadata) -> Self {
+        Self { layout, folder, metadata }
+    }
+
+    /// Reads the metadata file of a dataset.
+    pub(crate) fn load(
+        layout: &Layout,
+        folder: &Folder,
+        id: &DatasetId,
+    ) -> Result<Self, StoreError> {
+        let path = layout.metadata(folder, id);
+        let text = match std::fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::Unknown(id.clone()));
+            }
+            other => other.doing("read", &path)?,
+        };
+        let metadata: Metadata = serde_json::from_slice(&text)
+            .map_err(|source| StoreError::Metadata { path: path.clone(), source })?;
+        Ok(Self::new(layout.clone(), folder.clone(), metadata))
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &DatasetId {
+        &self.metadata.id
+    }
+
+    /// What it is.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// The file of a payload as it lies on disk, which may be compressed. The last one stands for
+    /// those that do not exist.
+    pub fn path(&self, part: usize) -> PathBuf {
+        let plain = self.plain_path(part);
+        let compressed = layout::compressed(&plain);
+        if compressed.exists() { compressed } else { plain }
+    }
+
+    /// Reads a payload as it came, whether or not it has been compressed. While it is open, nobody
+    /// removes or compresses it.
+    pub fn open(&self, part: usize) -> Result<Box<dyn Read + Send>, StoreError> {
+        let plain = self.plain_path(part);
+        match open_locked(&plain) {
+            Ok(file) => return Ok(Box::new(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).doing("open", &plain),
+        }
+        let path = layout::compressed(&plain);
+        let file = open_locked(&path).doing("open", &path)?;
+        let decoder = zstd::Decoder::with_buffer(BufReader::new(file)).doing("read", &path)?;
+        Ok(Box::new(decoder))
+    }
+
+    /// How much of the disk the payloads take.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        let parts = 0..self.metadata.parts.len();
+        parts.map(|part| std::fs::metadata(self.path(part)).map_or(0, |file| file.len())).sum()
+    }
+
+    /// Waits until the dataset is on the disk for good.
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        let folder = self.layout.folder(&self.folder);
+        let parts = (0..self.metadata.parts.len()).map(|part| self.path(part));
+        let metadata = self.layout.metadata(&self.folder, self.id());
+        for path in parts.chain([metadata, folder]) {
+            match File::open(&path) {
+                // It has been removed in the meantime, by quota or by hand.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                file => file.and_then(|file| file.sync_all()).doing("sync", &path)?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn plain_path(&self, part: usize) -> PathBuf {
+        let parts = &self.metadata.parts;
+        let name = parts.get(part).or(parts.last()).map_or("", |part| part.file.as_str());
+        self.layout.folder(&self.folder).join(name)
+    }
+}
+
+fn open_locked(path: &std::path::Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    file.lock_shared()?;
+    Ok(file)
+}

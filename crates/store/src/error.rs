@@ -1,0 +1,65 @@
+//! What can go wrong with the store.
+
+use std::{io, path::PathBuf};
+
+use crate::DatasetId;
+
+/// An error of the store's.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A file or directory could not be used.
+    #[error("cannot {doing} `{}`", path.display())]
+    File {
+        /// What was tried.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The catalog could not be used, nor made anew.
+    #[error("the catalog cannot be used")]
+    Catalog(#[source] rusqlite::Error),
+    /// A metadata file is damaged.
+    #[error("the metadata file `{}` is damaged", path.display())]
+    Metadata {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// There is no dataset with that name.
+    #[error("there is no dataset `{0}`; it may have been removed by age or quota")]
+    Unknown(DatasetId),
+    /// No free name was found.
+    #[error("no free name for a dataset was found")]
+    NoFreeName,
+}
+
+impl StoreError {
+    /// True if the disk is full or a quota is reached.
+    pub fn is_out_of_space(&self) -> bool {
+        let Self::File { source, .. } = self else { return false };
+        matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+}
+
+/// Says what was tried when a file operation fails.
+pub(crate) trait Doing<T> {
+    fn doing(self, doing: &'static str, path: &std::path::Path) -> Result<T, StoreError>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, doing: &'static str, path: &std::path::Path) -> Result<T, StoreError> {
+        self.map_err(|source| StoreError::File { doing, path: path.to_owned(), source })
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Catalog(error)
+    }
+}

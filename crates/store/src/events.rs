@@ -1,0 +1,21 @@
+//! What is worth telling about the store, one function an event.
+
+use std::path::Path;
+
+use crate::{DatasetId, StoreError};
+
+pub(crate) fn catalog_rebuilt(datasets: usize, why: &str) {
+    tracing::info!(datasets, "catalog made anew from the files: {why}");
+}
+
+pub(crate) fn metadata_skipped(path: &Path, error: &StoreError) {
+    tracing::warn!(path = %path.display(), %error, "a damaged metadata file is passed over");
+}
+
+pub(crate) fn left_over_removed(id: &DatasetId) {
+    tracing::info!(%id, "removed what an interrupted capture had left");
+}
+
+pub(crate) fn sync_failed(id: &DatasetId, error: &StoreError) {
+    tracing::error!(%id, %error, "cannot make sure that a dataset survives a power loss");
+}

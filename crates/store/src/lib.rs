@@ -1,0 +1,34 @@
+//! Datasets on disk. Has never heard of MCP.
+//!
+//! A dataset is its files: payloads, written as they came, and a metadata file that is written last
+//! and makes the dataset exist. The [`catalog`] is an index over them that every Forebay process on
+//! the machine shares, and that can be made anew from the files.
+//!
+//! ```text
+//! ~/.forebay/
+//! ├── catalog.db
+//! └── datasets/2026/11/14/
+//!     ├── dataset_k3v9x2ma_data.json       a payload, .zst once it is old
+//!     ├── dataset_k3v9x2ma_metadata.json   written last
+//!     └── dataset_k3v9x2ma_pinned          if it is to be kept for good
+//! ```
+
+mod capture;
+mod catalog;
+mod dataset;
+mod error;
+mod events;
+mod id;
+mod layout;
+mod metadata;
+mod retention;
+mod store;
+
+pub use capture::{Capture, PartWriter};
+pub use catalog::{Entry, Filter};
+pub use dataset::Dataset;
+pub use error::StoreError;
+pub use id::DatasetId;
+pub use metadata::{Description, Metadata, Part};
+pub use retention::{Collected, Retention};
+pub use store::{Durability, Store};

@@ -1,0 +1,409 @@
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{Read, Write},
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::PathBuf,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use jiff::SignedDuration;
+use serde_json::json;
+
+use super::*;
+use crate::Description;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn open(home: &tempfile::TempDir) -> Store {
+    Store::open(home.path(), Durability::RightAfter).unwrap()
+}
+
+fn described(tool: &str) -> Description {
+    Description {
+        tool: tool.to_owned(),
+        server: "shop".to_owned(),
+        original_size: 7,
+        record_count: Some(2),
+        schema: json!({"fields": [{"name": "id", "type": "integer"}]}),
+        summary: json!({"totalRecords": 2}),
+        ..Description::default()
+    }
+}
+
+fn keep(store: &Store, tool: &str, payload: &[u8]) -> Dataset {
+    let mut capture = store.capture().unwrap();
+    capture.start_part("json").unwrap().write_all(payload).unwrap();
+    capture.commit(described(tool)).unwrap()
+}
+
+fn keep_at(store: &Store, timestamp: Timestamp, payload: &[u8]) -> DatasetId {
+    let mut capture = Capture::begin(store, timestamp).unwrap();
+    capture.start_part("json").unwrap().write_all(payload).unwrap();
+    capture.commit(described("t")).unwrap().id().clone()
+}
+
+fn read(dataset: &Dataset, part: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    dataset.open(part).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn names(store: &Store) -> BTreeSet<DatasetId> {
+    store.list(&Filter::default()).unwrap().into_iter().map(|entry| entry.id).collect()
+}
+
+/// All files below the store's datasets.
+fn files(home: &tempfile::TempDir) -> Vec<PathBuf> {
+    let mut folders = vec![home.path().join("datasets")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn what_was_kept_is_read_back_part_by_part() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let mut capture = store.capture().unwrap();
+    capture.start_part("json").unwrap().write_all(b"[1,2]").unwrap();
+    let text = capture.start_part("txt").unwrap();
+    text.write_all(b"two ").unwrap();
+    text.write_all(b"pieces\n").unwrap();
+    let id = capture.id().clone();
+    capture.commit(described("orders")).unwrap();
+
+    let dataset = open(&home).dataset(&id).unwrap();
+    assert_eq!(read(&dataset, 0), b"[1,2]");
+    assert_eq!(read(&dataset, 1), b"two pieces\n");
+    assert_eq!(dataset.metadata().parts[1].blake3, blake3::hash(b"two pieces\n").to_hex().as_str());
+}
+
+#[test]
+fn the_files_are_where_and_what_the_contract_says() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let moment: Timestamp = "2026-11-14T10:30:00Z".parse().unwrap();
+    let id = keep_at(&store, moment, b"[]");
+    let folder = home.path().join("datasets/2026/11/14");
+    let metadata = folder.join(format!("{id}_metadata.json"));
+    let data = folder.join(format!("{id}_data.json"));
+    assert_eq!(files(&home), [data.clone(), metadata.clone()]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&data), mode(&metadata), mode(&folder)), (0o600, 0o600, 0o700));
+
+    let text: serde_json::Value = serde_json::from_slice(&fs::read(metadata).unwrap()).unwrap();
+    assert_eq!(
+        text,
+        json!({
+            "id": id.as_str(), "timestamp": "2026-11-14T10:30:00Z", "tool": "t", "server": "shop",
+            "originalSize": 7, "recordCount": 2,
+            "schema": {"fields": [{"name": "id", "type": "integer"}]},
+            "summary": {"totalRecords": 2},
+            "parts": [{"file": format!("{id}_data.json"), "bytes": 2,
+                       "blake3": blake3::hash(b"[]").to_hex().as_str()}],
+        })
+    );
+}
+
+#[test]
+fn a_capture_that_is_dropped_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let mut capture = store.capture().unwrap();
+    capture.start_part("json").unwrap().write_all(b"[").unwrap();
+    assert!(names(&store).is_empty(), "not before it is whole");
+    drop(capture);
+    assert!(files(&home).is_empty() && names(&store).is_empty());
+}
+
+#[test]
+fn equal_content_is_stored_once_and_outlives_its_twin() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let first = keep(&store, "a", b"the same");
+    let second = keep(&store, "b", b"the same");
+    let inode = |dataset: &Dataset| fs::metadata(dataset.path(0)).unwrap().ino();
+    assert_ne!(first.id(), second.id());
+    assert_eq!(inode(&first), inode(&second));
+    assert!(store.remove(first.id()).unwrap());
+    assert_eq!(read(&second, 0), b"the same");
+}
+
+#[test]
+fn datasets_are_listed_newest_first_and_by_origin() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let ids: Vec<DatasetId> = (0..5_u8)
+        .map(|hours| keep_at(&store, now - SignedDuration::from_hours(hours.into()), &[hours]))
+        .collect();
+    let other = keep(&store, "other", b"x").id().clone();
+    let list = |filter: Filter| -> Vec<DatasetId> {
+        store.list(&filter).unwrap().into_iter().map(|entry| entry.id).collect()
+    };
+    let tool = |tool: &str| Filter { tool: Some(tool.to_owned()), ..Filter::default() };
+    assert_eq!(list(tool("t")), ids);
+    assert_eq!(list(tool("other")), [other]);
+    assert_eq!(list(Filter { limit: Some(2), offset: 1, ..tool("t") }), ids[1..3]);
+    let until = Some(now - SignedDuration::from_mins(90));
+    assert_eq!(list(Filter { until, ..tool("t") }), ids[2..]);
+    assert_eq!(list(Filter { from: until, ..tool("t") }), ids[..2]);
+    assert!(list(Filter { server: Some("elsewhere".to_owned()), ..Filter::default() }).is_empty());
+}
+
+#[test]
+fn a_catalog_that_is_missing_or_damaged_is_made_anew() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let pinned = keep(&store, "a", b"1").id().clone();
+    keep(&store, "b", b"22");
+    store.pin(&pinned).unwrap();
+    let before = store.list(&Filter::default()).unwrap();
+    drop(store);
+    let catalog = home.path().join("catalog.db");
+
+    fs::remove_file(&catalog).unwrap();
+    assert_eq!(open(&home).list(&Filter::default()).unwrap(), before);
+    fs::write(&catalog, b"this is not a database, whatever its name says").unwrap();
+    assert_eq!(open(&home).list(&Filter::default()).unwrap(), before);
+    let mut bytes = fs::read(&catalog).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[100..middle].fill(0xA5);
+    fs::write(&catalog, bytes).unwrap();
+    let _ = fs::remove_file(home.path().join("catalog.db-wal"));
+    assert_eq!(open(&home).list(&Filter::default()).unwrap(), before);
+}
+
+#[test]
+fn a_damaged_metadata_file_hides_only_its_own_dataset() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let good = keep(&store, "a", b"1").id().clone();
+    let bad = keep(&store, "b", b"2").id().clone();
+    let folder = Folder::of(Timestamp::now());
+    fs::write(store.layout.metadata(&folder, &bad), b"{\"id\":").unwrap();
+    drop(store);
+    fs::remove_file(home.path().join("catalog.db")).unwrap();
+    let store = open(&home);
+    assert_eq!(names(&store), [good].into());
+    assert!(matches!(store.dataset(&bad), Err(StoreError::Unknown(_))));
+}
+
+#[test]
+fn an_unknown_dataset_is_said_to_be_unknown() {
+    let home = tempfile::tempdir().unwrap();
+    let id = DatasetId::parse("k3v9x2ma").unwrap();
+    let store = open(&home);
+    for outcome in [store.dataset(&id).map(drop), store.pin(&id), store.remove(&id).map(drop)] {
+        assert!(matches!(outcome, Err(StoreError::Unknown(_))));
+    }
+}
+
+#[test]
+fn age_takes_what_is_not_pinned() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let days = |count: i64| now - SignedDuration::from_hours(24 * count);
+    let (old, pinned, young) = (
+        keep_at(&store, days(40), b"1"),
+        keep_at(&store, days(50), b"2"),
+        keep_at(&store, days(3), b"3"),
+    );
+    store.pin(&pinned).unwrap();
+    let retention = Retention { max_age: Some(30 * DAY), ..Retention::default() };
+    assert_eq!(store.collect(&retention, now).unwrap().removed, 1);
+    assert_eq!(names(&store), [pinned.clone(), young.clone()].into());
+    assert!(!names(&store).contains(&old));
+
+    // A clock that is set back, or far ahead for the captures, makes nothing old.
+    assert_eq!(store.collect(&retention, days(100)).unwrap(), Collected::default());
+    store.unpin(&pinned).unwrap();
+    assert_eq!(store.collect(&retention, now).unwrap().removed, 1);
+    assert_eq!(names(&store), [young].into());
+}
+
+#[test]
+fn quota_takes_the_oldest_first() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let ids: Vec<DatasetId> = (0..5_u8)
+        .map(|age| keep_at(&store, now - SignedDuration::from_hours(age.into()), &[age; 100]))
+        .collect();
+    // A twin takes no space of its own.
+    let twin = keep_at(&store, now, &[0; 100]);
+    store.pin(&ids[4]).unwrap();
+    let retention = Retention { max_stored_bytes: Some(300), ..Retention::default() };
+    assert_eq!(store.collect(&retention, now).unwrap().removed, 2);
+    assert_eq!(names(&store), [ids[0].clone(), twin, ids[1].clone(), ids[4].clone()].into());
+}
+
+#[test]
+fn old_payloads_are_compressed_and_read_as_before() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let payload = b"all work and no play ".repeat(1000);
+    let id = keep_at(&store, now - SignedDuration::from_hours(48), &payload);
+    let mut noise = vec![0; 1000];
+    blake3::Hasher::new().finalize_xof().fill(&mut noise);
+    let incompressible = keep_at(&store, now - SignedDuration::from_hours(48), &noise);
+    let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
+    assert_eq!(store.collect(&retention, now).unwrap().compressed, 1);
+    let dataset = store.dataset(&id).unwrap();
+    assert!(dataset.path(0).to_str().unwrap().ends_with("_data.json.zst"));
+    assert!(read(&dataset, 0) == payload);
+    assert!(read(&store.dataset(&incompressible).unwrap(), 0) == noise);
+    let entry = store.list(&Filter::default()).unwrap().into_iter().find(|entry| entry.id == id);
+    assert!(entry.unwrap().stored_bytes < 1000);
+    assert_eq!(store.collect(&retention, now).unwrap(), Collected::default(), "only once");
+    // Equal content is found in its compressed form too, and stays whole.
+    let twin = keep_at(&store, now, &payload);
+    assert!(read(&store.dataset(&twin).unwrap(), 0) == payload);
+}
+
+#[test]
+fn nothing_is_taken_from_a_reader() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let payload = b"a".repeat(100_000);
+    let id = keep_at(&store, now - SignedDuration::from_hours(48), &payload);
+    let mut reader = store.dataset(&id).unwrap().open(0).unwrap();
+    let retention = Retention {
+        max_age: Some(DAY),
+        compress_after: Some(Duration::ZERO),
+        max_stored_bytes: Some(0),
+    };
+    let collected = store.collect(&retention, now).unwrap();
+    assert_eq!((collected.removed, collected.compressed), (0, 0));
+    assert!(collected.in_use > 0 && !store.remove(&id).unwrap());
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).unwrap();
+    assert!(bytes == payload);
+    drop(reader);
+    assert_eq!(store.collect(&retention, now).unwrap().removed, 1);
+}
+
+#[test]
+fn only_one_process_cleans_at_a_time() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    keep_at(&store, Timestamp::now() - SignedDuration::from_hours(48), b"x");
+    let other = File::create(store.layout.housekeeping_lock()).unwrap();
+    other.lock().unwrap();
+    let retention = Retention { max_age: Some(DAY), ..Retention::default() };
+    assert_eq!(store.collect(&retention, Timestamp::now()).unwrap(), Collected::default());
+    drop(other);
+    assert_eq!(store.collect(&retention, Timestamp::now()).unwrap().removed, 1);
+}
+
+/// Runs this test binary again as another process that captures into `home`; see
+/// [`captures_for_other_tests`].
+fn another_process(home: &Path, work: &str, shell: &str) -> std::process::Child {
+    Command::new("sh")
+        .args([
+            "-c",
+            &format!("{shell} exec \"$0\" --exact store::tests::captures_for_other_tests"),
+        ])
+        .arg(std::env::current_exe().unwrap())
+        .env("FOREBAY_STORE_HOME", home)
+        .env("FOREBAY_STORE_WORK", work)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Not a test by itself: what another process does for the tests below.
+#[test]
+fn captures_for_other_tests() {
+    let Some(home) = std::env::var_os("FOREBAY_STORE_HOME") else { return };
+    let store = Store::open(Path::new(&home), Durability::RightAfter).unwrap();
+    match std::env::var("FOREBAY_STORE_WORK").unwrap().as_str() {
+        "twenty" => {
+            for index in 0..20 {
+                keep(&store, "t", format!("{index}").as_bytes());
+            }
+        }
+
+        "until killed" => loop {
+            let mut capture = store.capture().unwrap();
+            let part = capture.start_part("json").unwrap();
+            for chunk in 0..50_u8 {
+                part.write_all(&[chunk; 10_000]).unwrap();
+            }
+            capture.commit(described("t")).unwrap();
+        },
+        "too much" => {
+            let mut capture = store.capture().unwrap();
+            let part = capture.start_part("json").unwrap();
+            let written = part.write_all(&vec![1; 1_000_000]).and_then(|()| part.flush());
+            assert!(written.is_err());
+        }
+        work => panic!("{work}"),
+    }
+}
+
+#[test]
+fn processes_capture_side_by_side() {
+    let home = tempfile::tempdir().unwrap();
+    let mut processes: Vec<_> =
+        (0..4).map(|_| another_process(home.path(), "twenty", "")).collect();
+    for process in &mut processes {
+        assert!(process.wait().unwrap().success());
+    }
+    let store = open(&home);
+    assert_eq!(names(&store).len(), 80);
+    for id in names(&store) {
+        let dataset = store.dataset(&id).unwrap();
+        let hash = blake3::hash(&read(&dataset, 0)).to_hex();
+        assert_eq!(dataset.metadata().parts[0].blake3, hash.as_str());
+    }
+}
+
+#[test]
+fn a_process_killed_at_any_moment_leaves_no_half_dataset() {
+    let home = tempfile::tempdir().unwrap();
+    for round in 0..25_u64 {
+        let mut victim = another_process(home.path(), "until killed", "");
+        std::thread::sleep(Duration::from_millis(20 + round * 7 % 60));
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+    }
+    let store = open(&home);
+    for id in names(&store) {
+        let dataset = store.dataset(&id).unwrap();
+        let bytes = read(&dataset, 0);
+        assert_eq!(bytes.len(), 500_000);
+        assert_eq!(dataset.metadata().parts[0].blake3, blake3::hash(&bytes).to_hex().as_str());
+    }
+    store.collect(&Retention::default(), Timestamp::now()).unwrap();
+    let is_named = |path: &PathBuf| !path.file_name().unwrap().as_encoded_bytes().starts_with(b".");
+    let count = files(&home).iter().filter(|path| is_named(path)).count();
+    assert_eq!(count, 2 * names(&store).len(), "a payload and its metadata each, nothing else");
+}
+
+#[test]
+fn a_write_that_fails_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    // A limit on the size of files, in blocks of 512 bytes, stands for a full disk.
+    let mut process = another_process(home.path(), "too much", "trap '' XFSZ; ulimit -f 500;");
+    assert!(process.wait().unwrap().success());
+    assert!(files(&home).is_empty() && names(&open(&home)).is_empty());
+}
+
+#[test]
+fn a_home_that_cannot_be_made_is_an_error_that_names_it() {
+    let error = Store::open(Path::new("/dev/null/home"), Durability::RightAfter).unwrap_err();
+    assert_eq!(error.to_string(), "cannot create `/dev/null/home/datasets`");
+}
