@@ -1,8 +1,7 @@
 //! Logs, on stderr: the protocol has stdout to itself.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
-use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt};
 
@@ -36,23 +35,45 @@ enum LogFormat {
 }
 
 /// Starts logging. A level on the command line goes before `RUST_LOG`, which goes before `warn`.
-pub(crate) fn start(arguments: &LogArguments) -> Result<()> {
+pub(crate) fn start(arguments: &LogArguments) {
+    let warnings = || EnvFilter::default().add_directive(LevelFilter::WARN.into());
     let filter = match (arguments.log_level, std::env::var("RUST_LOG")) {
         (Some(level), _) => EnvFilter::default().add_directive(LevelFilter::from(level).into()),
         (None, Ok(directives)) if !directives.is_empty() => EnvFilter::try_new(&directives)
-            .map_err(|error| {
-                anyhow!("RUST_LOG is `{directives}`: {error}; write for example `info`")
-            })?,
-        (None, _) => EnvFilter::default().add_directive(LevelFilter::WARN.into()),
+            .unwrap_or_else(|error| {
+                // It may be meant for the server alone, in a form of its own.
+                say(&format!("RUST_LOG is passed over: `{directives}`: {error}"));
+                warnings()
+            }),
+        (None, _) => warnings(),
     };
-    let subscriber = fmt().with_env_filter(filter).with_writer(io::stderr);
+    let subscriber =
+        fmt().with_env_filter(filter).with_writer(|| Stderr).log_internal_errors(false);
     match arguments.log_format {
         LogFormat::Human => {
             subscriber.with_target(false).with_ansi(io::stderr().is_terminal()).init();
         }
         LogFormat::Json => subscriber.json().flatten_event(true).init(),
     }
-    Ok(())
+}
+
+/// Says something on stderr that must be seen at any log level.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(Stderr, "forebay: {text}");
+}
+
+/// Our stderr. That nobody reads it any more is no reason to end a session.
+struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = io::stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl From<LogLevel> for LevelFilter {

@@ -25,7 +25,8 @@ pub trait Interceptor: Send + Sync + 'static {
     fn name(&self) -> &'static str;
 
     /// Says whether a hook is to be called at all. Must be quick: every call and every result
-    /// waits for it, and what nobody watches passes at once.
+    /// waits for it, and what nobody watches passes at once. A call that is watched may be
+    /// overtaken by later ones, so watch only those that you mean to answer.
     fn watches(&self, moment: &Moment<'_>) -> bool;
 
     /// A tool call, before any upstream sees it; `params` is the request's, if it has any.

@@ -31,12 +31,23 @@ pub(crate) fn call_forwarded(call: &Call) {
     tracing::debug!(method = call.method, tool = call.tool(), upstream = %call.upstream, id = call.id.as_json(), "call");
 }
 
-pub(crate) fn client_line_is_not_json(error: &NotJson) {
-    tracing::warn!(%error, "client sent a line that is not JSON; answered with a parse error");
+/// A peer that logs to its output must not fill ours: past this many, such lines are for debugging.
+const MANY: u64 = 10;
+
+pub(crate) fn client_line_is_not_json(error: &NotJson, before: u64) {
+    if before < MANY {
+        tracing::warn!(%error, "client sent a line that is not JSON; answered with a parse error");
+    } else {
+        tracing::debug!(%error, "client sent another line that is not JSON");
+    }
 }
 
-pub(crate) fn upstream_line_is_not_json(name: &UpstreamName, bytes: u64) {
-    tracing::warn!(upstream = %name, bytes, "upstream sent a line that is not JSON; passed on unchanged");
+pub(crate) fn upstream_line_is_not_json(name: &UpstreamName, bytes: u64, before: u64) {
+    if before < MANY {
+        tracing::warn!(upstream = %name, bytes, "upstream sent a line that is not JSON; passed on unchanged");
+    } else {
+        tracing::debug!(upstream = %name, bytes, "upstream sent another line that is not JSON");
+    }
 }
 
 pub(crate) fn line_cannot_be_held(error: &io::Error) {

@@ -7,7 +7,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, BufWriter, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::Path,
     sync::{Mutex, PoisonError},
     time::Instant,
@@ -37,49 +37,82 @@ pub struct Recorder {
 impl Recorder {
     /// Starts a recording at the end of `path`, which only its owner may read.
     pub fn create(path: &Path, upstream: &UpstreamName, command: &[String]) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        let file =
+            OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         let mut file = BufWriter::new(file);
-        let heading =
-            json!({"forebay_recording": 1, "upstream": upstream.as_str(), "command": command});
+        file.get_ref().lock()?;
+        if ends_mid_line(file.get_ref())? {
+            writeln!(file)?;
+        }
+        let heading = json!({
+            "forebay_recording": 1, "upstream": upstream.as_str(), "command": command
+        });
         writeln!(file, "{heading}")?;
         file.flush()?;
+        file.get_ref().unlock()?;
         Ok(Self { started: Instant::now(), file: Mutex::new(Some(file)) })
     }
 
     /// Records a line. A failure ends the recording, not the session.
     pub(crate) fn line(&self, side: Side, source: Source<'_>) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(writer) = file.as_mut() else { return };
-        if let Err(error) = self.write(writer, side, source) {
-            events::recording_stopped(&error);
-            *file = None;
-        }
+        self.write(|writer| {
+            self.begin(writer, side)?;
+            let (key, escape): (_, Escape) =
+                if source.is_utf8()? { ("line", json_escape) } else { ("line_hex", hex) };
+            write!(writer, r#","{key}":""#)?;
+            let mut written = Ok(());
+            source.each_chunk(|chunk| {
+                if written.is_ok() {
+                    written = escape(writer, chunk);
+                }
+            })?;
+            written?;
+            writer.write_all(b"\"}\n")
+        });
     }
 
-    fn write(
-        &self,
-        writer: &mut BufWriter<File>,
-        side: Side,
-        source: Source<'_>,
-    ) -> io::Result<()> {
+    /// Records that a line has passed which could not be kept.
+    pub(crate) fn unread_line(&self, side: Side, bytes: u64) {
+        self.write(|writer| {
+            self.begin(writer, side)?;
+            writeln!(writer, r#","unread_bytes":{bytes}}}"#)
+        });
+    }
+
+    fn begin(&self, writer: &mut BufWriter<File>, side: Side) -> io::Result<()> {
         let from = match side {
             Side::Client => "client",
             Side::Upstream => "upstream",
         };
         let at_ms = self.started.elapsed().as_millis();
-        let (key, escape): (_, Escape) =
-            if source.is_utf8()? { ("line", json_escape) } else { ("line_hex", hex) };
-        write!(writer, r#"{{"at_ms":{at_ms},"from":"{from}","{key}":""#)?;
-        let mut written = Ok(());
-        source.each_chunk(|chunk| {
-            if written.is_ok() {
-                written = escape(writer, chunk);
-            }
-        })?;
-        written?;
-        writer.write_all(b"\"}\n")?;
-        writer.flush()
+        write!(writer, r#"{{"at_ms":{at_ms},"from":"{from}""#)
     }
+
+    /// Writes an entry. The file is locked meanwhile: other sessions may record to it too.
+    fn write(&self, entry: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(writer) = file.as_mut() else { return };
+        let written = writer
+            .get_ref()
+            .lock()
+            .and_then(|()| entry(writer))
+            .and_then(|()| writer.flush())
+            .and_then(|()| writer.get_ref().unlock());
+        if let Err(error) = written {
+            events::recording_stopped(&error);
+            *file = None;
+        }
+    }
+}
+
+/// True if a recording before this one was cut off.
+fn ends_mid_line(file: &File) -> io::Result<bool> {
+    let bytes = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if bytes > 0 {
+        file.read_exact_at(&mut last, bytes - 1)?;
+    }
+    Ok(last != *b"\n")
 }
 
 type Escape = fn(&mut BufWriter<File>, &[u8]) -> io::Result<()>;

@@ -7,7 +7,10 @@
 
 use std::{
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
 };
 
 use forebay_wire::{
@@ -30,6 +33,10 @@ pub struct Relay {
     router: Router,
     chain: Chain,
     recorder: Option<Recorder>,
+    /// How many lines are being taken through the chain.
+    consulting: AtomicUsize,
+    /// How many lines were not JSON, of either side.
+    not_json: AtomicU64,
 }
 
 /// What becomes of a line.
@@ -77,7 +84,8 @@ impl Relay {
     /// A relay for one client and one upstream.
     pub fn new(router: Router, chain: Chain, recorder: Option<Recorder>) -> Self {
         let session = Mutex::new(Session::new(router.upstream().clone()));
-        Self { session, router, chain, recorder }
+        let (consulting, not_json) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self { session, router, chain, recorder, consulting, not_json }
     }
 
     /// The upstream's name.
@@ -88,6 +96,11 @@ impl Relay {
     /// True if a long line from the upstream need not be held, because nobody may want to see it.
     pub fn lets_through_unread(&self) -> bool {
         self.chain.is_empty() && self.recorder.is_none()
+    }
+
+    /// True while the chain has something to decide.
+    pub fn is_consulting(&self) -> bool {
+        self.consulting.load(Ordering::Relaxed) > 0
     }
 
     /// The session as it stands.
@@ -103,9 +116,10 @@ impl Relay {
         if line != Line::Blank
             && let Err(error) = source.check()
         {
-            events::client_line_is_not_json(&error);
+            events::client_line_is_not_json(&error, self.count_not_json());
+            let id = line.messages().first().and_then(|envelope| envelope.id.as_ref());
             return Onward::Answer(reply::error(
-                None,
+                id,
                 PARSE_ERROR,
                 &format!("Parse error: {error}. Send one JSON-RPC message per line."),
             ));
@@ -136,21 +150,24 @@ impl Relay {
         let line = source.line();
         let is_long = matches!(source, Source::Held(_));
         if line == Line::Other || (line != Line::Blank && !is_long && source.check().is_err()) {
-            events::upstream_line_is_not_json(self.upstream(), source.bytes());
+            let count = self.count_not_json();
+            events::upstream_line_is_not_json(self.upstream(), source.bytes(), count);
         }
         self.upstream_sent(&line, source)
     }
 
     /// Takes note of a line from the upstream that has been passed on without being held.
     pub fn upstream_line_passed(&self, line: &Line, bytes: u64) {
+        self.record_unread(Side::Upstream, bytes);
         if *line == Line::Other {
-            events::upstream_line_is_not_json(self.upstream(), bytes);
+            events::upstream_line_is_not_json(self.upstream(), bytes, self.count_not_json());
         }
         let _ = self.upstream_sent(line, Source::Gone);
     }
 
     /// Takes note of a line from the client that has been passed on without being held.
-    pub fn client_line_passed(&self, line: &Line) {
+    pub fn client_line_passed(&self, line: &Line, bytes: u64) {
+        self.record_unread(Side::Client, bytes);
         for envelope in line.messages() {
             let _ = self.session().client_sent(envelope, Source::Gone);
         }
@@ -158,6 +175,13 @@ impl Relay {
 
     /// Takes a line through the chain. Blocks, up to the deadline of each hook.
     pub fn consult(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
+        self.consulting.fetch_add(1, Ordering::Relaxed);
+        let outgoing = self.ask_chain(consultation, body);
+        self.consulting.fetch_sub(1, Ordering::Relaxed);
+        outgoing
+    }
+
+    fn ask_chain(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
         let mut edits: Vec<(Range<u64>, Payload)> = Vec::new();
         let mut answered: Vec<Range<u64>> = Vec::new();
         let mut to_client = Vec::new();
@@ -234,6 +258,16 @@ impl Relay {
         if let Some(recorder) = &self.recorder {
             recorder.line(side, source);
         }
+    }
+
+    fn record_unread(&self, side: Side, bytes: u64) {
+        if let Some(recorder) = &self.recorder {
+            recorder.unread_line(side, bytes);
+        }
+    }
+
+    fn count_not_json(&self) -> u64 {
+        self.not_json.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Answers every call that the upstream left, and refuses those still to come.

@@ -38,7 +38,8 @@ pub struct Session {
     task_order: VecDeque<String>,
     /// Why no call can be delivered any more.
     refusal: Option<String>,
-    has_been_asked: bool,
+    /// How many requests the client has made.
+    asked: u64,
 }
 
 /// A request of the client's.
@@ -56,6 +57,8 @@ pub struct Call {
     pub era: Era,
     /// The token under which the client expects progress.
     pub progress_token: Option<Id>,
+    /// Which of the session's requests this is.
+    number: u64,
     abandoned: AtomicBool,
 }
 
@@ -143,7 +146,7 @@ impl Session {
             tasks: HashMap::new(),
             task_order: VecDeque::new(),
             refusal: None,
-            has_been_asked: false,
+            asked: 0,
         }
     }
 
@@ -159,7 +162,7 @@ impl Session {
 
     /// True if the client awaits an answer; a subscription, which stays open, is none.
     pub fn is_awaited(&self) -> bool {
-        self.calls.values().any(|call| !matches!(call.purpose, Purpose::Subscription))
+        self.calls.values().any(|call| !call.is_subscription())
     }
 
     /// True if the client awaits the answer to this call.
@@ -169,7 +172,7 @@ impl Session {
 
     /// True once the client has made a request.
     pub fn has_been_asked(&self) -> bool {
-        self.has_been_asked
+        self.asked > 0
     }
 
     /// Takes note of a message from the client.
@@ -200,8 +203,12 @@ impl Session {
                 FromUpstream::Forward
             }
             Kind::Notification { method: era::CANCELLED } => {
-                if let Some(id) = cancelled_request(envelope, source) {
-                    self.questions.remove(&id);
+                if let Some(id) = cancelled_request(envelope, source)
+                    && !self.questions.remove(&id)
+                    && self.calls.get(&id).is_some_and(|call| call.is_subscription())
+                {
+                    // Modern: the upstream ends a subscription, which gets no other answer.
+                    self.calls.remove(&id);
                 }
                 FromUpstream::Forward
             }
@@ -232,13 +239,14 @@ impl Session {
         self.refusal = Some(reason);
     }
 
-    /// The upstream is gone: refuses what comes, and returns the calls it left unanswered.
+    /// The upstream is gone: refuses what comes, and returns the calls it left unanswered, in the
+    /// order in which they were made.
     pub fn abandon(&mut self, reason: String) -> Vec<Id> {
         self.refuse(reason);
         self.questions.clear();
-        let mut calls: Vec<Id> = self.calls.drain().map(|(id, _)| id).collect();
-        calls.sort_by(|a, b| a.as_json().cmp(b.as_json()));
-        calls
+        let mut calls: Vec<Arc<Call>> = self.calls.drain().map(|(_, call)| call).collect();
+        calls.sort_by_key(|call| call.number);
+        calls.iter().map(|call| call.id.clone()).collect()
     }
 
     fn client_asks(
@@ -248,7 +256,7 @@ impl Session {
         envelope: &Envelope,
         source: Source<'_>,
     ) -> FromClient {
-        self.has_been_asked = true;
+        self.asked += 1;
         if let Some(reason) = &self.refusal {
             return FromClient::Refuse(id.clone(), reason.clone());
         }
@@ -263,6 +271,7 @@ impl Session {
             era: self.era,
             progress_token: params.progress_token.clone(),
             purpose: era::purpose(self, method, params),
+            number: self.asked,
             abandoned: AtomicBool::new(false),
         });
         self.calls.insert(id.clone(), call.clone());
@@ -333,6 +342,10 @@ impl Call {
     /// True once nobody waits for the answer any more: the client cancelled, or a deadline passed.
     pub fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
+    }
+
+    fn is_subscription(&self) -> bool {
+        matches!(self.purpose, Purpose::Subscription)
     }
 
     pub(crate) fn abandon(&self) {

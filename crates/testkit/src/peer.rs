@@ -75,6 +75,11 @@ impl Peer {
         self.input.as_mut().expect("the input is open")
     }
 
+    /// Takes the process's input, to write to it from another thread.
+    pub fn take_input(&mut self) -> ChildStdin {
+        self.input.take().expect("the input is open")
+    }
+
     /// Closes the process's input.
     pub fn close_input(&mut self) {
         self.input = None;

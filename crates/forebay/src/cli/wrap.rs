@@ -17,7 +17,7 @@ use forebay_proxy::{
     transport::stdio::{self, Ended, Settings},
 };
 
-use crate::assemble;
+use crate::{assemble, observe};
 
 /// Run an MCP server and stand in front of it, on standard input and output
 ///
@@ -69,6 +69,10 @@ const NOT_STARTED: u8 = 126;
 pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
     let mut words = arguments.command.into_iter();
     let Some(program) = words.next() else { bail!("there is no command to run") };
+    if program.as_encoded_bytes().starts_with(b"-") {
+        let option = program.to_string_lossy();
+        bail!("there is no option `{option}`; see `forebay help wrap`");
+    }
     let command = stdio::Command {
         program,
         arguments: words.collect(),
@@ -110,9 +114,8 @@ fn end_like(status: ExitStatus) -> ExitCode {
     ExitCode::FAILURE
 }
 
-#[expect(clippy::print_stderr, reason = "the reason must be seen at any log level")]
 fn say_not_started(error: &ProxyError) -> ExitCode {
-    eprintln!("forebay: {error}");
+    observe::say(&error.to_string());
     match error {
         ProxyError::UpstreamStart { source, .. }
             if source.kind() == std::io::ErrorKind::NotFound =>

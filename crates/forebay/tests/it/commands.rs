@@ -18,8 +18,9 @@ fn output_of(arguments: &[&str]) -> (String, String, Option<i32>) {
 
 #[test]
 fn mistakes_on_the_command_line_say_what_to_write() {
-    let mistakes: [&[&str]; 4] = [
+    let mistakes: [&[&str]; 5] = [
         &["wrap"],
+        &["wrap", "--recrod", "file", "--", "cat"],
         &["wrap", "--env", "FOO", "--", "cat"],
         &["wrap", "--grace", "soon", "--", "cat"],
         &["wrap", "--record", "/nonexistent/file", "--", "cat"],
@@ -98,6 +99,35 @@ fn a_recording_holds_every_line_of_both_sides_and_no_environment() {
 }
 
 #[test]
+fn sessions_can_share_a_recording_even_one_that_was_cut_off() {
+    let file = home().join("shared.jsonl");
+    std::fs::write(&file, "{\"at_ms\":1,\"from\":\"cli").unwrap();
+    let line = format!("[\"{}\"]\n", "x".repeat(20_000));
+    let mut peers: Vec<Peer> = (0..4)
+        .map(|_| {
+            let mut command = forebay(["wrap", "--record"]);
+            command.arg(&file).args(["--", "cat"]);
+            Peer::start(&mut command)
+        })
+        .collect();
+    for _ in 0..20 {
+        for peer in &mut peers {
+            peer.send_bytes(line.as_bytes());
+        }
+    }
+    for peer in &mut peers {
+        (0..20).for_each(|_| assert!(peer.next_bytes().unwrap() == line.as_bytes()));
+        peer.close_input();
+        peer.wait();
+    }
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (cut, rest) = text.split_once('\n').unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(cut).is_err());
+    let entries = rest.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    assert_eq!(entries.count(), 4 + 4 * 20 * 2);
+}
+
+#[test]
 fn logs_are_for_people_or_json_and_go_to_stderr() {
     let log = |arguments: &[&str], variable: &str| {
         let mut command = forebay(arguments);
@@ -110,6 +140,8 @@ fn logs_are_for_people_or_json_and_go_to_stderr() {
     assert_eq!(log(&[], ""), "", "silent by default");
     assert!(log(&["--log-level", "info"], "off").contains("INFO upstream started upstream=s pid="));
     assert!(log(&[], "info").contains("INFO upstream started"));
+    let odd = log(&[], "a=b=c");
+    assert!(odd.starts_with("forebay: RUST_LOG is passed over: `a=b=c`"), "{odd}");
     let json = log(&["--log-level", "info", "--log-format", "json"], "");
     let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
     assert_eq!(first["message"], "upstream started");

@@ -68,7 +68,9 @@ fn crates_depend_only_on_those_below_them() {
 fn dependencies_are_freely_licensed_and_none_is_linked_twice() {
     let cargo = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO")).args(arguments).current_dir(repository()).output();
-        String::from_utf8(output.unwrap().stdout).unwrap()
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
     };
     let free = ["MIT", "Apache-2.0", "Unicode-3.0", "Zlib", "BSD-2-Clause", "BSD-3-Clause", "ISC"];
     let metadata: serde_json::Value =

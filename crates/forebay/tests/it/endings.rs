@@ -2,7 +2,7 @@
 //! waits for ever.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     os::unix::process::ExitStatusExt,
     process::{Command, Stdio},
     time::Duration,
@@ -41,8 +41,8 @@ fn upstream_killed_answers_every_pending_call() {
     peer.ask(&call(3, "echo", 0));
     kill(SIGKILL, pid);
     let how = "was ended by signal 9 (SIGKILL)";
-    assert_eq!(peer.next_line(), unanswered("\"two\"", how));
     assert_eq!(peer.next_line(), unanswered("1", how));
+    assert_eq!(peer.next_line(), unanswered("\"two\"", how));
     assert_eq!(peer.next_bytes(), None);
     assert_eq!(peer.wait().signal(), Some(SIGKILL), "it ends as its upstream did");
 }
@@ -173,14 +173,125 @@ fn client_killed_while_the_upstream_takes_no_input_ends_everything() {
 }
 
 #[test]
-fn client_not_reading_holds_nobody_for_ever() {
-    let mut command = wrapped_fixture();
-    let (mut peer, output) = Peer::start_without_reading(&mut command);
+fn client_not_reading_is_waited_for_until_it_is_gone() {
+    let (mut peer, output) = Peer::start_without_reading(&mut wrapped_fixture());
     peer.send(&call(1, "bytes", 50_000_000));
     peer.close_input();
-    // The client never reads, and is waiting for us to end.
+    // It never reads, and then it is gone.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(peer.child.try_wait().unwrap().is_none(), "its answer is kept for it");
+    drop(output);
+    peer.wait();
+}
+
+#[test]
+fn client_not_reading_does_not_keep_a_signal_from_ending_forebay() {
+    for script in ["exec yes '{\"method\":\"x\"}'", "yes '{\"method\":\"x\"}' | head -n 20000"] {
+        let (mut peer, output) = Peer::start_without_reading(&mut wrapped_script(script));
+        std::thread::sleep(Duration::from_millis(300));
+        kill(SIGTERM, peer.child.id());
+        peer.wait();
+        drop(output);
+    }
+}
+
+#[test]
+fn client_that_sends_garbage_and_does_not_read_is_survived() {
+    let mut command = wrapped_script("sleep 0.3; exit 5");
+    let (mut peer, output) = Peer::start_without_reading(&mut command);
+    // The answers fill the pipe, and then every courier waits.
+    let garbage = "garbage\n".repeat(2_000);
+    let mut input = peer.take_input();
+    let writer = std::thread::spawn(move || drop(input.write_all(garbage.as_bytes())));
+    std::thread::sleep(Duration::from_millis(500));
+    kill(SIGTERM, peer.child.id());
     peer.wait();
     drop(output);
+    writer.join().unwrap();
+}
+
+#[test]
+fn upstream_dying_in_the_middle_of_a_line_is_told_on_a_line_of_its_own() {
+    for length in [10, 200_000] {
+        let script = format!(
+            "read -r line; printf '{{\"id\":1,\"result\":\"'; head -c {length} /dev/zero | tr '\\0' x; kill -9 $$"
+        );
+        let mut peer = Peer::start(&mut wrapped_script(&script));
+        peer.send(&call(1, "echo", 0));
+        assert!(peer.next_line().starts_with(r#"{"id":1,"result":"xxxxxxxxxx"#));
+        assert_eq!(peer.next_line(), unanswered("1", "was ended by signal 9 (SIGKILL)"));
+    }
+}
+
+#[test]
+fn upstream_ending_without_a_newline_has_answered_all_the_same() {
+    for length in [10, 200_000] {
+        let script = format!(
+            "read -r line; printf '{{\"id\":1,\"result\":\"'; head -c {length} /dev/zero | tr '\\0' x; printf '\"}}'"
+        );
+        let mut peer = Peer::start(&mut wrapped_script(&script));
+        peer.send(&call(1, "echo", 0));
+        assert!(peer.next_line().ends_with("x\"}"));
+        assert_eq!(peer.next_bytes(), None, "and no error follows");
+    }
+}
+
+#[test]
+fn upstream_exiting_while_a_grandchild_holds_a_line_open_does_not_hang() {
+    let script = "read -r line; head -c 100000 /dev/zero | tr '\\0' x; sleep 1000 & exit 3";
+    let mut peer = Peer::start(&mut wrapped_script(script));
+    peer.send(&call(1, "echo", 0));
+    assert_eq!(peer.next_line().len(), 100_000);
+    assert_eq!(peer.next_line(), unanswered("1", "exited with code 3"));
+    assert_eq!(peer.wait().code(), Some(3));
+}
+
+#[test]
+fn stderr_that_nobody_reads_ends_nothing() {
+    // A pipe whose reader is gone.
+    let mut command = wrapped_script("echo 'not json'; read -r line; exit 3");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(writer).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{}", call(1, "echo", 0)).unwrap();
+    let lines: Vec<String> =
+        BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    assert_eq!(lines, ["not json".to_owned(), unanswered("1", "exited with code 3")]);
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+}
+
+#[test]
+fn stderr_that_fills_up_does_not_stall_the_session() {
+    let script = "i=0; while [ $i -lt 3000 ]; do echo 'a log line'; i=$((i+1)); done; cat";
+    let mut command = wrapped_script(script);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let ping = r#"{"id":1,"method":"ping"}"#;
+    writeln!(input, "{ping}").unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.map(Result::unwrap).any(|line| line == ping));
+    drop(input);
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_signal_that_was_to_be_ignored_stays_so() {
+    let mut command = Command::new("sh");
+    let script = "trap '' HUP; exec \"$0\" wrap -- sh -c 'grep SigIgn /proc/self/status; cat'";
+    command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_forebay"));
+    let mut peer = Peer::start(&mut command);
+    let ignored = peer.next_line();
+    let mask = u64::from_str_radix(ignored.trim_start_matches("SigIgn:").trim(), 16).unwrap();
+    assert_eq!(mask & 1, 1, "{ignored}");
+    kill(1, peer.child.id());
+    assert_eq!(peer.ask(r#"{"method":"x"}"#), r#"{"method":"x"}"#);
 }
 
 #[test]
@@ -287,6 +398,17 @@ fn a_command_that_does_not_exist_is_the_answer_to_initialize() {
     peer.close_input();
     assert_eq!(peer.wait().code(), Some(127));
     assert_eq!(peer.wait_for_stderr(), format!("forebay: {reason}\n"));
+}
+
+#[test]
+fn a_command_that_does_not_exist_lets_go_of_a_busy_client_and_of_signals() {
+    let mut peer = Peer::start(&mut forebay(["wrap", "--", "no-such-server"]));
+    for _ in 0..200 {
+        peer.send(r#"{"method":"notifications/x"}"#);
+    }
+    assert!(peer.ask(r#"{"id":0,"method":"initialize"}"#).contains("cannot start upstream"));
+    kill(SIGTERM, peer.child.id());
+    assert_eq!(peer.wait().code(), Some(127));
 }
 
 #[test]

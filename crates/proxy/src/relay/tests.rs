@@ -148,13 +148,15 @@ fn a_good_interceptor_is_not_hurt_by_a_bad_one() {
 
 #[test]
 fn a_call_cancelled_in_the_chain_is_not_forwarded() {
-    // The hook cancels its own call through the session, as a client would meanwhile.
+    // While the hook has the call, the client cancels it.
     let cell: Arc<std::sync::OnceLock<Arc<crate::relay::Relay>>> = Arc::default();
     let hooks = Hooks {
         call: Some(Box::new({
             let cell = cell.clone();
             move |call, _| {
-                cell.get().unwrap().session().forget(&call.id);
+                let cancel = br#"{"method":"notifications/cancelled","params":{"requestId":7}}"#;
+                cell.get().unwrap().client_line(crate::body::Source::Line(cancel));
+                assert!(call.is_abandoned());
                 Ok(CallVerdict::Forward)
             }
         })),
@@ -233,7 +235,7 @@ fn calls_that_an_upstream_left_are_answered_and_later_ones_refused() {
         )
     };
     let lines = relayed.0.abandon("exited with code 3");
-    assert_eq!(String::from_utf8(lines).unwrap(), format!("{}\n{}\n", error("\"b\""), error("7")));
+    assert_eq!(String::from_utf8(lines).unwrap(), format!("{}\n{}\n", error("7"), error("\"b\"")));
     Playbook::new(relayed)
         .client_sends(r#"{"id":8,"method":"ping"}"#)
         .client_gets(error("8"))

@@ -1,6 +1,8 @@
 //! Conversations in both eras. The marker interceptor replaces what the session lets the chain see
 //! by a mark; everything else must come out as it went in.
 
+use forebay_testkit::playbook::Playbook;
+
 use crate::testing::{marked, untouched};
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list"}}"#;
@@ -124,6 +126,9 @@ fn a_subscription_stays_open_and_nobody_waits_for_it() {
         .nothing_more();
     assert_eq!(session.0.session().pending(), 1);
     assert!(!session.0.session().is_awaited());
+    let ended = r#"{"method":"notifications/cancelled","params":{"requestId":"listen:0"}}"#;
+    let session = Playbook::new(session).passes_down(ended).nothing_more();
+    assert_eq!(session.0.session().pending(), 0, "the upstream may end it");
     let session = marked().passes_up(CALL).nothing_more();
     assert!(session.0.session().is_awaited());
 }

@@ -72,6 +72,8 @@ pub enum Ended {
 const FIRST_REQUEST: Duration = Duration::from_secs(2);
 /// How long the client may take to read our last words.
 const LAST_WORDS: Duration = Duration::from_secs(10);
+/// How long it may take if we have been told to end.
+const URGENT_LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long the client's side must be quiet before we believe that it has nothing more to ask.
 const QUIET: Duration = Duration::from_millis(5);
 
@@ -81,11 +83,10 @@ const QUIET: Duration = Duration::from_millis(5);
 /// started it ends.
 pub fn wrap(command: &Command, relay: Relay, settings: &Settings) -> Result<Ended, ProxyError> {
     // Before the child exists, so that no signal finds us unprepared.
-    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])
-        .map_err(ProxyError::Setup)?;
+    let signals = Signals::new(signals_to_pass_on()).map_err(ProxyError::Setup)?;
     let client_input = Inlet::stdin().map_err(ProxyError::Setup)?;
     let (events, inbox) = mpsc::sync_channel(64);
-    let to_upstream = Pump {
+    let pump = Pump {
         relay: Arc::new(relay),
         client: Arc::new(Outlet::stdout().map_err(ProxyError::Setup)?),
         upstream: Arc::new(Outlet::closed()),
@@ -93,21 +94,35 @@ pub fn wrap(command: &Command, relay: Relay, settings: &Settings) -> Result<Ende
         spool: settings.spool.clone(),
         events: events.clone(),
     };
-    let started = match child::start(command, to_upstream.relay.upstream(), settings.grace) {
-        Ok(started) => started,
+    watch_signals(signals, events).map_err(ProxyError::Setup)?;
+    match child::start(command, pump.relay.upstream(), settings.grace) {
+        Ok(started) => {
+            let session = Wrapped::begin(pump, client_input, started).map_err(ProxyError::Setup)?;
+            Ok(session.run(&inbox, settings.grace))
+        }
         Err(error) => {
             // A person at a terminal reads the error on stderr; a client asks and gets an answer.
             if !io::stdin().is_terminal() {
-                to_upstream.relay.session().refuse(error.to_string());
-                to_upstream.run_from_client(client_input);
-                to_upstream.couriers.wait_until_idle(LAST_WORDS);
+                tell_client(&error, pump, client_input, &inbox).map_err(ProxyError::Setup)?;
             }
-            return Ok(Ended::NotStarted(error));
+            Ok(Ended::NotStarted(error))
         }
-    };
-    let session = Wrapped::begin(to_upstream, client_input, started, signals, events)
-        .map_err(ProxyError::Setup)?;
-    Ok(session.run(&inbox, settings.grace))
+    }
+}
+
+/// Answers every request with `error`, until the client closes or we are told to end.
+fn tell_client(
+    error: &ProxyError,
+    pump: Pump,
+    client_input: Inlet,
+    inbox: &mpsc::Receiver<Event>,
+) -> io::Result<()> {
+    pump.relay.session().refuse(error.to_string());
+    let couriers = pump.couriers.clone();
+    spawn("to-nobody", move || pump.run_from_client(client_input))?;
+    while !matches!(inbox.recv(), Ok(Event::ClientClosed | Event::Signal(_)) | Err(_)) {}
+    couriers.wait_until_idle(LAST_WORDS);
+    Ok(())
 }
 
 /// A session that is under way.
@@ -118,16 +133,12 @@ struct Wrapped {
     client: Arc<Outlet>,
     client_input: Inlet,
     couriers: Arc<Couriers>,
+    /// For our last words, which must not wait for a courier.
+    farewell: Arc<Couriers>,
 }
 
 impl Wrapped {
-    fn begin(
-        mut pump: Pump,
-        client_input: Inlet,
-        started: Started,
-        mut signals: Signals,
-        events: mpsc::SyncSender<Event>,
-    ) -> io::Result<Self> {
+    fn begin(mut pump: Pump, client_input: Inlet, started: Started) -> io::Result<Self> {
         pump.upstream = Arc::new(Outlet::new(started.input));
         let session = Self {
             relay: pump.relay.clone(),
@@ -136,8 +147,9 @@ impl Wrapped {
             client: pump.client.clone(),
             client_input: client_input.try_clone()?,
             couriers: pump.couriers.clone(),
+            farewell: Arc::default(),
         };
-        let (back, output, mut child) = (pump.clone(), started.output, started.child);
+        let (back, output, events) = (pump.clone(), started.output, pump.events.clone());
         spawn("to-upstream", move || pump.run_from_client(client_input))?;
         spawn("to-client", move || back.run_from_upstream(output))?;
         let (hang_up, hang_ups) = (session.client_input.try_clone()?, events.clone());
@@ -145,15 +157,10 @@ impl Wrapped {
             hang_up.wait_for_hang_up();
             let _ = hang_ups.send(Event::ClientHungUp);
         })?;
-        let exits = events.clone();
+        let exit = session.process.exit();
         spawn("exit", move || {
-            if let Ok(status) = child.wait() {
-                let _ = exits.send(Event::Exited(status));
-            }
-        })?;
-        spawn("signals", move || {
-            for signal in &mut signals {
-                let _ = events.send(Event::Signal(signal));
+            if let Some(status) = exit.wait() {
+                let _ = events.send(Event::Exited(status));
             }
         })?;
         Ok(session)
@@ -181,10 +188,13 @@ impl Wrapped {
                     }
                     Action::Abandon(how) => self.abandon(&how),
                     Action::Finish(ended) => {
-                        if may_ask {
+                        let is_urgent = supervisor.was_told_to_end();
+                        if may_ask && !is_urgent {
                             self.answer_late_requests(inbox);
                         }
-                        self.couriers.wait_until_idle(LAST_WORDS);
+                        let patience = if is_urgent { URGENT_LAST_WORDS } else { LAST_WORDS };
+                        self.couriers.wait_until_idle(patience);
+                        self.farewell.wait_until_idle(patience);
                         return ended.map_or(Ended::LeftBehind, Ended::Upstream);
                     }
                 }
@@ -197,7 +207,8 @@ impl Wrapped {
         Standing {
             lines_sent: self.client.lines_sent(),
             is_awaited,
-            is_sending: self.client.is_busy(),
+            is_backed_up: self.client.is_backed_up(),
+            is_consulting: self.relay.is_consulting(),
         }
     }
 
@@ -206,7 +217,7 @@ impl Wrapped {
         let lines = self.relay.abandon(how);
         if !lines.is_empty() {
             let client = self.client.clone();
-            self.couriers.send(move || drop(client.send(&lines)));
+            self.farewell.send(move || drop(client.say(&lines)));
         }
     }
 
@@ -228,6 +239,27 @@ impl Wrapped {
             }
         }
     }
+}
+
+fn watch_signals(mut signals: Signals, events: mpsc::SyncSender<Event>) -> io::Result<()> {
+    spawn("signals", move || {
+        for signal in &mut signals {
+            let _ = events.send(Event::Signal(signal));
+        }
+    })
+}
+
+/// The signals that are passed on: all that end a process by default and may be meant for it, but
+/// for those that whoever started us wants ignored (`nohup`).
+fn signals_to_pass_on() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok())
+        .unwrap_or(0);
+    let mut signals = vec![SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
+    signals.retain(|signal| ignored & (1 << (signal - 1)) == 0);
+    signals
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {

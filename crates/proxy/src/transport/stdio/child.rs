@@ -6,12 +6,18 @@
 
 use std::{
     io,
-    os::{fd::OwnedFd, unix::process::CommandExt},
-    process::{Child, ChildStdin, ChildStdout, Command as ProcessCommand, Stdio},
+    os::{
+        fd::OwnedFd,
+        unix::process::{CommandExt, ExitStatusExt},
+    },
+    process::{Child, ChildStdin, ChildStdout, Command as ProcessCommand, ExitStatus, Stdio},
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+};
 
 use super::{Command, pipe::Inlet};
 use crate::{ProxyError, events, router::UpstreamName};
@@ -19,14 +25,16 @@ use crate::{ProxyError, events, router::UpstreamName};
 /// An upstream that has just been started.
 pub(super) struct Started {
     pub(super) process: Process,
-    pub(super) child: Child,
     pub(super) input: OwnedFd,
     pub(super) output: Inlet,
 }
 
-/// The upstream's process group.
+/// The upstream's process and its group, whose id is the process's own.
 pub(super) struct Process {
-    group: Option<Pid>,
+    id: Option<Pid>,
+    /// Not waited for until we end: as long as it is a zombie, nobody else can get its id, and a
+    /// signal cannot hit a stranger.
+    _child: Child,
     /// The guard acts when this closes, which happens however we end.
     _guard: Option<ChildStdin>,
 }
@@ -60,11 +68,10 @@ pub(super) fn start(
         return Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into()));
     };
     widen(&output);
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let guard = guard(child.id(), grace).inspect_err(events::guard_missing).ok();
     Ok(Started {
-        process: Process { group, _guard: guard },
-        child,
+        process: Process { id, _child: child, _guard: guard },
         input: input.into(),
         output: Inlet::new(output.into()),
     })
@@ -73,9 +80,35 @@ pub(super) fn start(
 impl Process {
     /// Sends a signal to the upstream and what it has started.
     pub(super) fn signal(&self, signal: i32) {
-        if let (Some(group), Some(signal)) = (self.group, Signal::from_named_raw(signal)) {
+        if let (Some(group), Some(signal)) = (self.id, Signal::from_named_raw(signal)) {
             // It fails only if nobody is left to be signalled.
             let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+/// An upstream's exit, to be waited for.
+pub(super) struct Exit(Option<Pid>);
+
+impl Process {
+    pub(super) fn exit(&self) -> Exit {
+        Exit(self.id)
+    }
+}
+
+impl Exit {
+    /// Waits for the process to end, and leaves it to be reaped.
+    pub(super) fn wait(&self) -> Option<ExitStatus> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        loop {
+            match waitid(WaitId::Pid(self.0?), options) {
+                Ok(Some(status)) => {
+                    let code = status.exit_status().map(|code| code << 8);
+                    return Some(ExitStatus::from_raw(code.or(status.terminating_signal())?));
+                }
+                Ok(None) | Err(Errno::INTR) => {}
+                Err(_) => return None,
+            }
         }
     }
 }

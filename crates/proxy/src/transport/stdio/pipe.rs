@@ -6,7 +6,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::{
         Mutex, MutexGuard, PoisonError, TryLockError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -24,13 +24,22 @@ pub(super) struct Inlet(File);
 /// Where lines go to. Lines of several threads do not mix.
 #[derive(Debug)]
 pub(super) struct Outlet {
-    file: Mutex<Option<File>>,
+    sink: Mutex<Sink>,
     lines_sent: AtomicU64,
+    /// Someone is in the middle of a write, which the reader may not take.
+    is_writing: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Sink {
+    file: Option<File>,
+    /// The last line that was sent has not ended, and will not.
+    is_mid_line: bool,
 }
 
 /// A line that is being written in pieces; others wait until it is dropped.
 pub(super) struct OpenLine<'a> {
-    file: MutexGuard<'a, Option<File>>,
+    sink: MutexGuard<'a, Sink>,
     outlet: &'a Outlet,
 }
 
@@ -75,7 +84,7 @@ impl Inlet {
 
 impl Outlet {
     pub(super) fn new(descriptor: OwnedFd) -> Self {
-        Self { file: Mutex::new(Some(File::from(descriptor))), lines_sent: AtomicU64::new(0) }
+        Self::to(Some(File::from(descriptor)))
     }
 
     pub(super) fn stdout() -> io::Result<Self> {
@@ -84,10 +93,18 @@ impl Outlet {
 
     /// An outlet to nowhere: everything fails as if the reader had gone.
     pub(super) fn closed() -> Self {
-        Self { file: Mutex::new(None), lines_sent: AtomicU64::new(0) }
+        Self::to(None)
     }
 
-    /// Sends whole lines.
+    fn to(file: Option<File>) -> Self {
+        Self {
+            sink: Mutex::new(Sink { file, is_mid_line: false }),
+            lines_sent: AtomicU64::new(0),
+            is_writing: AtomicBool::new(false),
+        }
+    }
+
+    /// Sends lines on as they came.
     pub(super) fn send(&self, lines: &[u8]) -> io::Result<()> {
         self.line().write_all(lines)
     }
@@ -96,9 +113,18 @@ impl Outlet {
         message.write_to(&mut self.line())
     }
 
+    /// Sends lines of our own. If what came before was cut off, they do not continue it.
+    pub(super) fn say(&self, lines: &[u8]) -> io::Result<()> {
+        let mut line = self.line();
+        if line.sink.is_mid_line {
+            line.write_all(b"\n")?;
+        }
+        line.write_all(lines)
+    }
+
     /// Starts a line that is written in pieces.
     pub(super) fn line(&self) -> OpenLine<'_> {
-        OpenLine { file: self.file.lock().unwrap_or_else(PoisonError::into_inner), outlet: self }
+        OpenLine { sink: self.sink.lock().unwrap_or_else(PoisonError::into_inner), outlet: self }
     }
 
     /// How often something has been sent; it changes whenever the reader was given anything.
@@ -106,29 +132,29 @@ impl Outlet {
         self.lines_sent.load(Ordering::Relaxed)
     }
 
-    /// True while someone is writing.
-    pub(super) fn is_busy(&self) -> bool {
-        matches!(self.file.try_lock(), Err(TryLockError::WouldBlock))
+    /// True while something waits for the reader to take it.
+    pub(super) fn is_backed_up(&self) -> bool {
+        self.is_writing.load(Ordering::Relaxed)
     }
 
     /// False if nobody can ever read what is sent. While someone is writing, somebody may.
     pub(super) fn has_reader(&self) -> bool {
-        let Ok(file) = self.file.try_lock() else { return true };
-        let Some(file) = file.as_ref() else { return false };
+        let Ok(sink) = self.sink.try_lock() else { return true };
+        let Some(file) = sink.file.as_ref() else { return false };
         let broken = PollFlags::ERR | PollFlags::HUP;
         !events_now(file.as_fd(), PollFlags::empty()).intersects(broken)
     }
 
     /// Closes the outlet; the reader sees its end.
     pub(super) fn close(&self) {
-        self.line().file.take();
+        self.line().sink.file.take();
     }
 
     /// Closes the outlet unless someone is writing, who may be stuck.
     pub(super) fn close_unless_busy(&self) {
-        match self.file.try_lock() {
-            Ok(mut file) => drop(file.take()),
-            Err(TryLockError::Poisoned(poisoned)) => drop(poisoned.into_inner().take()),
+        match self.sink.try_lock() {
+            Ok(mut sink) => drop(sink.file.take()),
+            Err(TryLockError::Poisoned(poisoned)) => drop(poisoned.into_inner().file.take()),
             Err(TryLockError::WouldBlock) => {}
         }
     }
@@ -136,19 +162,25 @@ impl Outlet {
 
 impl Write for OpenLine<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(mut file) = self.file.as_ref() else { return Err(ErrorKind::BrokenPipe.into()) };
-        loop {
+        let Some(mut file) = self.sink.file.as_ref() else {
+            return Err(ErrorKind::BrokenPipe.into());
+        };
+        self.outlet.is_writing.store(true, Ordering::Relaxed);
+        let written = loop {
             match file.write(bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     wait(file.as_fd(), PollFlags::OUT);
                 }
-                Ok(count) => {
-                    self.outlet.lines_sent.fetch_add(1, Ordering::Relaxed);
-                    return Ok(count);
-                }
-                Err(error) => return Err(error),
+                written => break written,
             }
+        };
+        self.outlet.is_writing.store(false, Ordering::Relaxed);
+        let count = written?;
+        self.outlet.lines_sent.fetch_add(1, Ordering::Relaxed);
+        if let Some(last) = bytes[..count].last() {
+            self.sink.is_mid_line = *last != b'\n';
         }
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -49,14 +49,16 @@ struct SinkClosed;
 impl Pump {
     /// Pumps until the client closes its side, then closes the upstream's input.
     pub(super) fn run_from_client(&self, input: Inlet) {
+        let told = TellAtEnd(self, Event::ClientClosed);
         let mut pumping = Pumping::new(self, Side::Client, input);
-        // An upstream that takes no more input may still answer, or may be about to say how it
-        // ended; so the client is heard to its end, and what it asks is answered in the end.
-        while pumping.run().is_err() {
+        if pumping.run().is_err() {
             self.upstream.close();
             self.tell(Event::InputClosed);
+            // The upstream may still answer, or be about to say how it ended; so the client is
+            // heard to its end, and whatever it asks is answered in the end.
+            while pumping.run().is_err() {}
         }
-        self.tell(Event::ClientClosed);
+        drop(told);
         // A call that is still in the chain may yet be forwarded.
         self.couriers.wait_until_idle(CHAIN_ENDS);
         self.upstream.close();
@@ -64,17 +66,25 @@ impl Pump {
 
     /// Pumps until the upstream closes its output or the client is gone.
     pub(super) fn run_from_upstream(&self, output: Inlet) {
-        let ended = Pumping::new(self, Side::Upstream, output).run();
+        let mut told = TellAtEnd(self, Event::OutputClosed);
+        if Pumping::new(self, Side::Upstream, output).run().is_err() {
+            told.1 = Event::ClientGone;
+        }
         self.couriers.wait_until_idle(CHAIN_ENDS);
-        self.tell(match ended {
-            Ok(()) => Event::OutputClosed,
-            Err(SinkClosed) => Event::ClientGone,
-        });
     }
 
     fn tell(&self, event: Event) {
         // Nobody listens any more when the session is over.
         let _ = self.events.send(event);
+    }
+}
+
+/// Tells of a pump's end, even if that is a panic.
+struct TellAtEnd<'a>(&'a Pump, Event);
+
+impl Drop for TellAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.tell(self.1);
     }
 }
 
@@ -169,7 +179,7 @@ impl<'a> Pumping<'a> {
             }
             Onward::Answer(lines) => {
                 let client = self.pump.client.clone();
-                self.pump.couriers.send(move || drop(client.send(&lines)));
+                self.pump.couriers.send(move || drop(client.say(&lines)));
                 Ok(())
             }
             Onward::Consult(consultation) => {
@@ -222,6 +232,7 @@ impl<'a> Pumping<'a> {
             let _ = Source::Held(&body).each_chunk(|chunk| scanner.push(chunk));
             written = Message::whole(Arc::new(body)).write_to(&mut open_line);
         }
+        let mut is_noted = false;
         loop {
             let piece = self.buffer.piece();
             bytes += piece.bytes().len() as u64;
@@ -235,6 +246,7 @@ impl<'a> Pumping<'a> {
                 Piece::Last(part) => {
                     scanner.push(part);
                     self.note_passed(std::mem::take(&mut scanner), bytes);
+                    is_noted = true;
                     written = written.and_then(|()| open_line.write_all(part));
                 }
             }
@@ -242,12 +254,16 @@ impl<'a> Pumping<'a> {
                 break;
             }
         }
+        if !is_noted {
+            // The source ended without a terminator; the message may be whole all the same.
+            self.note_passed(scanner, bytes);
+        }
         written.map_err(|_: io::Error| SinkClosed)
     }
 
     fn note_passed(&self, scanner: LineScanner, bytes: u64) {
         match self.side {
-            Side::Client => self.pump.relay.client_line_passed(&scanner.finish()),
+            Side::Client => self.pump.relay.client_line_passed(&scanner.finish(), bytes),
             Side::Upstream => self.pump.relay.upstream_line_passed(&scanner.finish(), bytes),
         }
     }

@@ -6,8 +6,9 @@
 //! a signal to us ─▶ the same signal to the upstream ─▶ grace period ─▶ SIGKILL
 //! ```
 //!
-//! While a client that still reads awaits an answer, the grace period is repeated a number of times:
-//! `echo CALL | forebay wrap -- npx …` closes at once and wants its answer all the same.
+//! Nobody is hurried while there is a reason to wait: a client that still reads awaits an answer
+//! (`echo CALL | forebay wrap -- npx …` closes at once and wants its answer all the same), it is
+//! slower to read than the upstream is to write, or the chain is at work. A signal to us ends that.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -24,14 +25,16 @@ const SETTLE: Duration = Duration::from_secs(1);
 const PERIODS_FOR_ANSWERS: u32 = 30;
 
 /// How things stand when an event is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Standing {
     /// It changes whenever the client has been sent something.
     pub(super) lines_sent: u64,
     /// A client that still reads waits for an answer.
     pub(super) is_awaited: bool,
-    /// Something is on its way to the client, which may be slow to take it.
-    pub(super) is_sending: bool,
+    /// Something waits for the client to read it.
+    pub(super) is_backed_up: bool,
+    /// The chain has something to decide; it does so in time.
+    pub(super) is_consulting: bool,
 }
 
 /// Something has happened.
@@ -75,8 +78,9 @@ pub(super) struct Supervisor {
     grace: Duration,
     exit: Option<ExitStatus>,
     output_closed: bool,
-    client_closed: bool,
     abandoned: bool,
+    /// We have been told to end, by a signal.
+    told_to_end: bool,
     due: Option<Due>,
 }
 
@@ -84,21 +88,19 @@ pub(super) struct Supervisor {
 struct Due {
     at: Instant,
     what: Next,
+    /// What the client had been sent when this was scheduled.
+    lines_sent: u64,
+    /// How many times this has been put off without anything having been sent.
+    periods: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// The other half of the upstream's end should have come.
-    Settle {
-        lines_sent: u64,
-    },
+    Settle,
     /// A client that has closed, or an upstream that takes no input, has had the time to finish.
     Terminate {
         why: &'static str,
-        /// What the client had been sent when this was scheduled.
-        lines_sent: u64,
-        /// How many grace periods it will have been.
-        periods: u32,
     },
     Kill,
     GiveUp,
@@ -110,8 +112,8 @@ impl Supervisor {
             grace,
             exit: None,
             output_closed: false,
-            client_closed: false,
             abandoned: false,
+            told_to_end: false,
             due: None,
         }
     }
@@ -121,20 +123,33 @@ impl Supervisor {
         self.due.map(|due| due.at)
     }
 
+    /// True once we have been told to end.
+    pub(super) fn was_told_to_end(&self) -> bool {
+        self.told_to_end
+    }
+
     /// Takes note of an event.
     pub(super) fn on(&mut self, event: Event, standing: Standing, now: Instant) -> Vec<Action> {
         let mut actions = Vec::new();
         match event {
             Event::ClientClosed | Event::ClientHungUp => {
-                self.client_closed = true;
-                self.let_finish("the client has closed", standing, now);
+                self.let_finish("the client has closed", 0, standing, now);
             }
             Event::ClientGone => {
-                self.client_closed = true;
+                // Nobody reads the rest of the upstream's output any more.
+                self.output_closed = true;
                 actions.push(Action::CloseInput);
-                self.let_finish("the client is gone", standing, now);
+                match self.exit {
+                    Some(_) => self.upstream_ends(standing, now, &mut actions),
+                    None => {
+                        self.let_finish("the client is gone", PERIODS_FOR_ANSWERS, standing, now);
+                    }
+                }
             }
-            Event::InputClosed => self.let_finish("it takes no more input", standing, now),
+            Event::InputClosed => {
+                // What it has not taken by now it will not answer.
+                self.let_finish("it takes no more input", PERIODS_FOR_ANSWERS, standing, now);
+            }
             Event::OutputClosed => {
                 self.output_closed = true;
                 self.upstream_ends(standing, now, &mut actions);
@@ -145,8 +160,12 @@ impl Supervisor {
             }
             Event::Signal(signal) => {
                 actions.push(Action::Signal(signal, "passed on a signal"));
-                if matches!(signal, SIGTERM | SIGINT | SIGHUP | SIGQUIT) && self.exit.is_none() {
-                    self.schedule(Next::Kill, self.grace, now);
+                let ends = matches!(signal, SIGTERM | SIGINT | SIGHUP | SIGQUIT);
+                // Repeating it does not put off what follows.
+                if ends && !self.told_to_end {
+                    self.told_to_end = true;
+                    let what = if self.exit.is_some() { Next::Settle } else { Next::Kill };
+                    self.schedule(what, 0, self.grace, standing, now);
                 }
             }
             Event::Tick => self.tick(standing, now, &mut actions),
@@ -155,31 +174,42 @@ impl Supervisor {
     }
 
     /// Gives the upstream the grace period, unless its end is already in sight.
-    fn let_finish(&mut self, why: &'static str, standing: Standing, now: Instant) {
+    fn let_finish(&mut self, why: &'static str, periods: u32, standing: Standing, now: Instant) {
         if self.due.is_none() {
-            let next = Next::Terminate { why, lines_sent: standing.lines_sent, periods: 1 };
-            self.schedule(next, self.grace, now);
+            self.schedule(Next::Terminate { why }, periods, self.grace, standing, now);
         }
     }
 
-    fn schedule(&mut self, what: Next, delay: Duration, now: Instant) {
-        self.due = Some(Due { at: now + delay, what });
+    fn schedule(
+        &mut self,
+        what: Next,
+        periods: u32,
+        delay: Duration,
+        standing: Standing,
+        now: Instant,
+    ) {
+        let lines_sent = standing.lines_sent;
+        self.due = Some(Due { at: now + delay, what, lines_sent, periods });
     }
 
     fn upstream_ends(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
         match self.exit {
-            Some(status) if self.output_closed => self.finish(status, actions),
-            _ => self.expect_other_half(standing, SETTLE, now),
+            Some(status) if self.output_closed => self.finish(status, standing, actions),
+            _ => {
+                let delay = if self.told_to_end { self.grace } else { SETTLE };
+                self.schedule(Next::Settle, 0, delay, standing, now);
+            }
         }
     }
 
-    fn expect_other_half(&mut self, standing: Standing, delay: Duration, now: Instant) {
-        self.schedule(Next::Settle { lines_sent: standing.lines_sent }, delay, now);
-    }
-
-    fn finish(&mut self, status: ExitStatus, actions: &mut Vec<Action>) {
+    fn finish(&mut self, status: ExitStatus, standing: Standing, actions: &mut Vec<Action>) {
         self.due = None;
-        self.abandon(description(status), actions);
+        // Told to end in the middle of a line that the client does not read, there is no use in
+        // saying more: that line may be the very answer.
+        let is_cut_short = standing.is_backed_up && !self.output_closed;
+        if !is_cut_short {
+            self.abandon(description(status), actions);
+        }
         actions.push(Action::Finish(Some(status)));
     }
 
@@ -190,63 +220,55 @@ impl Supervisor {
         }
     }
 
-    fn terminate(&mut self, why: &'static str, now: Instant, actions: &mut Vec<Action>) {
-        actions.push(Action::CloseInput);
-        actions.push(Action::Signal(SIGTERM, why));
-        self.schedule(Next::Kill, self.grace, now);
-    }
-
-    /// Only one half of the upstream's end has come.
-    fn settle(
-        &mut self,
-        sent_before: u64,
-        standing: Standing,
-        now: Instant,
-        actions: &mut Vec<Action>,
-    ) {
-        let Some(status) = self.exit else {
-            self.abandon("closed its output without exiting".to_owned(), actions);
-            actions.push(Action::CloseInput);
-            self.due = None;
-            self.let_finish("it has closed its output and does not exit", standing, now);
-            return;
-        };
-        let client_takes = standing.lines_sent != sent_before || !self.client_closed;
-        if standing.is_sending && client_takes {
-            // The upstream's last words are still being read; how fast is the client's affair.
-            self.expect_other_half(standing, self.grace.max(SETTLE), now);
-        } else {
-            // Something that it started holds its output open.
-            actions.push(Action::Signal(SIGKILL, "ended what an ended upstream left running"));
-            self.finish(status, actions);
-        }
-    }
-
     fn tick(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
         let Some(due) = self.due.filter(|due| due.at <= now) else { return };
+        // Progress, or another answer, starts the count anew.
+        let has_sent = due.lines_sent != standing.lines_sent;
+        let periods = if has_sent { 0 } else { due.periods + 1 };
         match due.what {
-            Next::Settle { lines_sent } => self.settle(lines_sent, standing, now, actions),
-            Next::Terminate { why, lines_sent, periods } if standing.is_awaited => {
-                // Progress, or another answer, starts the count anew.
-                let has_sent = lines_sent != standing.lines_sent;
-                let periods = if has_sent { 1 } else { periods + 1 };
-                if periods > PERIODS_FOR_ANSWERS {
-                    self.terminate(why, now, actions);
-                } else {
-                    let lines_sent = standing.lines_sent;
-                    self.schedule(Next::Terminate { why, lines_sent, periods }, self.grace, now);
-                }
+            Next::Settle | Next::Terminate { .. } if self.has_reason_to_wait(periods, standing) => {
+                self.schedule(due.what, periods, self.grace, standing, now);
             }
-            Next::Terminate { why, .. } => self.terminate(why, now, actions),
+            Next::Settle => self.settle(standing, now, actions),
+            Next::Terminate { why } => {
+                actions.push(Action::CloseInput);
+                actions.push(Action::Signal(SIGTERM, why));
+                self.schedule(Next::Kill, 0, self.grace, standing, now);
+            }
             Next::Kill => {
                 actions.push(Action::Signal(SIGKILL, "it does not end"));
-                self.schedule(Next::GiveUp, self.grace, now);
+                self.schedule(Next::GiveUp, 0, self.grace, standing, now);
             }
             Next::GiveUp => {
                 self.due = None;
                 self.abandon("could not be ended".to_owned(), actions);
                 actions.push(Action::Finish(None));
             }
+        }
+    }
+
+    fn has_reason_to_wait(&self, periods: u32, standing: Standing) -> bool {
+        // An answer may still come, as long as the upstream is there.
+        let may_be_answered = self.exit.is_none()
+            && !self.output_closed
+            && standing.is_awaited
+            && periods < PERIODS_FOR_ANSWERS;
+        // How fast a client reads is its own affair; if it goes, we are told.
+        let has_work = standing.is_backed_up || standing.is_consulting;
+        !self.told_to_end && (may_be_answered || has_work)
+    }
+
+    /// Only one half of the upstream's end has come.
+    fn settle(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
+        if let Some(status) = self.exit {
+            // Something that it started holds its output open, or we were told to end.
+            actions.push(Action::Signal(SIGKILL, "ended what an ended upstream left running"));
+            self.finish(status, standing, actions);
+        } else {
+            self.abandon("closed its output without exiting".to_owned(), actions);
+            actions.push(Action::CloseInput);
+            self.due = None;
+            self.let_finish("it has closed its output and does not exit", 0, standing, now);
         }
     }
 }

@@ -13,7 +13,7 @@ struct Script {
 
 impl Script {
     fn new() -> Self {
-        let standing = Standing { lines_sent: 0, is_awaited: false, is_sending: false };
+        let standing = Standing::default();
         Self { supervisor: Supervisor::new(GRACE), start: Instant::now(), standing }
     }
 
@@ -106,26 +106,92 @@ fn output_held_open_by_a_grandchild_does_not_hang_the_session() {
 
 #[test]
 fn last_words_reach_a_slow_client() {
+    for closes in [None, Some(Event::ClientClosed)] {
+        let mut script = Script::new();
+        let status = exited(0);
+        script.standing.is_backed_up = true;
+        closes.map(|event| script.at(0, event));
+        script.at(0, Event::Exited(status));
+        for period in 1..100 {
+            assert_eq!(script.at(period * 5, Event::Tick), [], "however long it takes");
+        }
+        script.standing.is_backed_up = false;
+        let actions = script.at(500, Event::OutputClosed);
+        assert_eq!(actions.last(), Some(&Action::Finish(Some(status))));
+    }
+}
+
+#[test]
+fn a_slow_reader_keeps_the_upstream_alive() {
+    let mut script = Script::new();
+    script.standing.is_backed_up = true;
+    script.at(0, Event::ClientClosed);
+    assert_eq!(script.at(5, Event::Tick), []);
+    script.standing.is_backed_up = false;
+    assert_eq!(signals(&script.at(10, Event::Tick)), [SIGTERM]);
+}
+
+#[test]
+fn a_reader_that_has_paused_for_long_still_gets_the_answer() {
+    let mut script = Script::new();
+    script.standing = Standing { is_awaited: true, is_backed_up: true, ..Standing::default() };
+    script.at(0, Event::ClientClosed);
+    for period in 1..100 {
+        assert_eq!(script.at(period * 5, Event::Tick), []);
+    }
+    script.standing = Standing { lines_sent: 1, is_awaited: true, ..Standing::default() };
+    assert_eq!(script.at(500, Event::Tick), [], "it reads again");
+}
+
+#[test]
+fn what_the_chain_has_is_waited_for() {
     let mut script = Script::new();
     let status = exited(0);
-    script.standing.is_sending = true;
+    script.standing.is_consulting = true;
     script.at(0, Event::Exited(status));
     assert_eq!(script.at(1, Event::Tick), []);
-    assert_eq!(script.at(6, Event::Tick), [], "however long it takes");
-    let actions = script.at(8, Event::OutputClosed);
+    script.standing.is_consulting = false;
+    let actions = script.at(30, Event::OutputClosed);
     assert_eq!(actions.last(), Some(&Action::Finish(Some(status))));
 }
 
 #[test]
-fn last_words_do_not_wait_for_a_client_that_has_closed_and_takes_nothing() {
+fn a_signal_ends_all_waiting() {
     let mut script = Script::new();
     let status = exited(0);
-    script.standing.is_sending = true;
-    script.at(0, Event::ClientHungUp);
+    script.standing.is_backed_up = true;
     script.at(0, Event::Exited(status));
-    script.standing.lines_sent = 1;
-    assert_eq!(script.at(1, Event::Tick), [], "it took something");
-    assert_eq!(script.at(6, Event::Tick).last(), Some(&Action::Finish(Some(status))));
+    assert_eq!(signals(&script.at(1, Event::Signal(SIGTERM))), [SIGTERM]);
+    assert_eq!(
+        script.at(6, Event::Tick).last(),
+        Some(&Action::Finish(Some(status))),
+        "and nothing is said behind what nobody reads"
+    );
+    assert!(script.supervisor.was_told_to_end());
+}
+
+#[test]
+fn repeating_a_signal_puts_nothing_off() {
+    let mut script = Script::new();
+    script.at(0, Event::Signal(SIGTERM));
+    script.at(4, Event::Signal(SIGTERM));
+    assert_eq!(signals(&script.at(5, Event::Tick)), [SIGKILL]);
+}
+
+#[test]
+fn an_upstream_that_takes_no_input_is_not_waited_for() {
+    let mut script = Script::new();
+    script.standing.is_awaited = true;
+    script.at(0, Event::InputClosed);
+    assert_eq!(signals(&script.at(5, Event::Tick)), [SIGTERM]);
+}
+
+#[test]
+fn when_the_client_is_gone_the_upstreams_exit_is_the_end() {
+    let mut script = Script::new();
+    script.at(0, Event::ClientGone);
+    let status = exited(0);
+    assert_eq!(script.at(0, Event::Exited(status)).last(), Some(&Action::Finish(Some(status))));
 }
 
 #[test]
