@@ -1,23 +1,40 @@
 //! Puts the parts together: which interceptors stand in the chain, and where things are kept.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
+use anyhow::{Context, Result};
+use forebay_intercept::{Keeper, Policy};
 use forebay_proxy::{
     body::Spool,
-    chain::Chain,
+    chain::{Chain, Deadlines, Interceptor},
     record::Recorder,
     relay::Relay,
     router::{Router, UpstreamName},
 };
+use forebay_store::{Durability, Store};
 
 /// A message up to this long is never written to disk.
 const MAX_MEMORY_BYTES: usize = 4 * 1024 * 1024;
 
-/// The whole way between one client and one upstream.
-pub(crate) fn relay(upstream: UpstreamName, recorder: Option<Recorder>) -> Relay {
+/// The whole way between one client and one upstream; with a policy, large results are kept.
+pub(crate) fn relay(
+    upstream: UpstreamName,
+    policy: Option<Policy>,
+    recorder: Option<Recorder>,
+) -> Result<Relay> {
     let router = Router::sole(upstream);
-    let chain = Chain::default();
-    Relay::new(router, chain, recorder)
+    let chain = match policy {
+        Some(policy) => Chain::new([keeper(policy)?], Deadlines::default()),
+        None => Chain::default(),
+    };
+    Ok(Relay::new(router, chain, recorder))
+}
+
+fn keeper(policy: Policy) -> Result<Arc<dyn Interceptor>> {
+    let home = home();
+    let store = Store::open(&home, Durability::default())
+        .with_context(|| format!("cannot open the store in `{}`", home.display()))?;
+    Ok(Arc::new(Keeper::new(Arc::new(store), policy)))
 }
 
 /// Where messages that are too long for memory are kept while they pass.

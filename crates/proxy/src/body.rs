@@ -253,6 +253,24 @@ impl Payload {
         self.span.end - self.span.start
     }
 
+    /// Looks for members of the object that this is, or of each object of the array that it is.
+    pub fn outline<const N: usize>(&self, keys: [&'static str; N]) -> io::Result<Outline<N>> {
+        match &*self.body {
+            Body::Memory(memory) => {
+                Ok(scan::outline(scan::slice(memory, &self.span).unwrap_or_default(), keys))
+            }
+            Body::Spooled { file, .. } => in_file(file, &self.span, keys),
+        }
+    }
+
+    /// A part of this, by its place in it.
+    #[must_use]
+    pub fn part(&self, span: &Range<u64>) -> Self {
+        let start = (self.span.start + span.start).min(self.span.end);
+        let end = (self.span.start + span.end).min(self.span.end);
+        Self { body: self.body.clone(), span: start..end.max(start) }
+    }
+
     /// The text itself, if it is in memory.
     pub fn in_memory(&self) -> Option<&[u8]> {
         match &*self.body {

@@ -13,7 +13,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    Dataset, DatasetId, Description, Durability, Metadata, Part, Store, StoreError,
+    Dataset, DatasetId, Description, Durability, Mapped, Metadata, Part, Store, StoreError,
     error::Doing,
     events,
     layout::{self, Folder},
@@ -87,6 +87,27 @@ impl<'a> Capture<'a> {
             hasher: blake3::Hasher::new(),
             bytes: 0,
         }))
+    }
+
+    /// Drops the payload that is open, as if it had not been started.
+    pub fn discard_part(&mut self) -> Result<(), StoreError> {
+        match self.open_part.take() {
+            Some(part) => layout::remove(&part.path),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the payload before, if any, and gives its bytes back as a slice.
+    pub fn map_last_part(&mut self) -> Result<Mapped, StoreError> {
+        self.end_part()?;
+        let name = self.parts.last().map_or("", |part| part.file.as_str());
+        let path = self.store.layout.folder(&self.folder).join(name);
+        Mapped::open(&path).doing("map", &path)
+    }
+
+    /// How many payloads have been written, the one that is open included.
+    pub fn part_count(&self) -> usize {
+        self.parts.len() + usize::from(self.open_part.is_some())
     }
 
     /// Makes the dataset exist. From here on it survives our own end; against a power loss it is

@@ -11,5 +11,6 @@ pub mod reply;
 pub mod scan;
 mod skip;
 pub mod syntax;
+pub mod walk;
 
 pub use envelope::{Envelope, Id, Kind, Line};

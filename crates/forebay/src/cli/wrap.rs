@@ -10,6 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use forebay_intercept::Policy;
 use forebay_proxy::{
     ProxyError,
     record::Recorder,
@@ -47,6 +48,15 @@ pub(crate) struct WrapArguments {
     /// Append the session to this file as JSON Lines: every message, and no environment
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    /// Keep results that are too large for a model, and give it a summary instead (a preview: the
+    /// model cannot query what was kept yet, only read the file)
+    #[arg(long)]
+    capture: bool,
+
+    /// How many tokens a result may have before it is kept
+    #[arg(long, value_name = "TOKENS", default_value_t = Policy::default().threshold_tokens, requires = "capture")]
+    threshold: u64,
 
     /// The server's command and its arguments; all that follows belongs to it
     // `--` before it is good style, but some clients swallow it.
@@ -94,8 +104,11 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
         }
         None => None,
     };
+    let threshold_tokens = arguments.threshold;
+    let policy = arguments.capture.then(|| Policy { threshold_tokens, ..Policy::default() });
     let settings = Settings { grace: arguments.grace, spool: assemble::spool() };
-    match stdio::wrap(&command, assemble::relay(name, recorder), &settings)? {
+    let relay = assemble::relay(name, policy, recorder)?;
+    match stdio::wrap(&command, relay, &settings)? {
         Ended::Upstream(status) => Ok(end_like(status)),
         Ended::LeftBehind => bail!("the server could not be ended"),
         Ended::NotStarted(error) => Ok(say_not_started(&error)),

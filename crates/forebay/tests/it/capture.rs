@@ -1,0 +1,74 @@
+//! Results that are kept, through the program as a whole.
+
+use forebay_store::{Dataset, Durability, Filter, Store};
+use forebay_testkit::{peer::Peer, programs};
+use serde_json::Value;
+
+use crate::{call, forebay, home};
+
+/// `forebay wrap --capture` in front of the fixture upstream, with a store of its own.
+fn capturing(test: &str) -> (Peer, Store) {
+    let store = home().join(test);
+    let _ = std::fs::remove_dir_all(&store);
+    let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--capture", "--"]);
+    command.arg(programs::fixture_upstream()).env("FOREBAY_HOME", &store);
+    let peer = Peer::start(&mut command);
+    (peer, Store::open(&store, Durability::default()).unwrap())
+}
+
+fn newest(store: &Store) -> Dataset {
+    store.dataset(&store.list(&Filter::default()).unwrap().remove(0).id).unwrap()
+}
+
+#[test]
+fn a_large_result_is_swapped_for_its_summary() {
+    let (mut peer, store) = capturing("capture");
+    let mut direct = Peer::start(&mut std::process::Command::new(programs::fixture_upstream()));
+    // In memory, spooled, and far past any buffer.
+    for (id, bytes) in [(1, 100_000), (2, 6_000_000), (3, 20_000_000)] {
+        let original: Value = serde_json::from_str(&direct.ask(&call(id, "bytes", bytes))).unwrap();
+        let replaced: Value = serde_json::from_str(&peer.ask(&call(id, "bytes", bytes))).unwrap();
+        let dataset = newest(&store);
+        let summary = replaced["result"]["content"][0]["text"].as_str().unwrap();
+        let text = original["result"]["content"][0]["text"].as_str().unwrap();
+        let records = serde_json::from_str::<Vec<Value>>(text).unwrap().len();
+        assert!(summary.starts_with(&format!("Large response detected ({records} records, ~")));
+        assert!(summary.contains(dataset.id().as_str()) && summary.len() < 8_000, "{summary}");
+        assert_eq!(replaced["id"], id);
+        assert!(std::fs::read(dataset.path(0)).unwrap() == text.as_bytes(), "byte for byte");
+        let mut whole = Vec::new();
+        forebay_intercept::restore(&dataset, &mut whole).unwrap();
+        assert!(serde_json::from_slice::<Value>(&whole).unwrap() == original["result"]);
+    }
+    assert_eq!(store.list(&Filter::default()).unwrap().len(), 3);
+}
+
+#[test]
+fn a_small_result_passes_and_nothing_is_kept() {
+    let (mut peer, store) = capturing("capture_small");
+    assert!(peer.ask(&call(1, "bytes", 2_000)).contains("order number"));
+    assert!(store.list(&Filter::default()).unwrap().is_empty());
+}
+
+#[test]
+fn a_store_that_cannot_be_written_costs_nobody_an_answer() {
+    let (mut peer, store) = capturing("capture_failing");
+    let datasets = home().join("capture_failing/datasets");
+    std::fs::remove_dir_all(&datasets).unwrap();
+    std::fs::write(&datasets, b"in the way").unwrap();
+    let answer = peer.ask(&call(1, "bytes", 100_000));
+    assert!(answer.len() > 99_000, "the original goes through");
+    peer.close_input();
+    let log = peer.wait_for_stderr();
+    assert!(log.contains("cannot keep the result; passed on unchanged"), "{log}");
+    drop(store);
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_is_said_before_anything_starts() {
+    let mut command = forebay(["wrap", "--capture", "--", "cat"]);
+    let output = command.env("FOREBAY_HOME", "/dev/null/home").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("forebay: cannot open the store in `/dev/null/home`"), "{said}");
+}

@@ -1,0 +1,12 @@
+//! What is worth telling about the five stages, one function an event.
+
+use forebay_proxy::session::Call;
+use forebay_store::DatasetId;
+
+pub(crate) fn result_kept(call: &Call, id: &DatasetId, bytes: u64, tokens: u64) {
+    tracing::info!(tool = call.tool(), upstream = %call.upstream, %id, bytes, tokens, "result kept");
+}
+
+pub(crate) fn near_threshold(call: &Call, tokens: u64, threshold: u64) {
+    tracing::info!(tool = call.tool(), upstream = %call.upstream, tokens, threshold, "a result is near the threshold");
+}

@@ -1,0 +1,124 @@
+//! Stage 5 of 5: puts the summary in the place of what was kept.
+//!
+//! Everything else of a result stays as it came: `_meta`, small blocks, images, unknown fields. A
+//! client shows the model either `content` or `structuredContent`, so both are replaced where both
+//! were there. A tool whose result may be replaced cannot promise its output's schema any more: it
+//! is left out of the list of tools, because strict clients hold results against it.
+
+use std::io::{self, Write};
+
+use forebay_proxy::body::Payload;
+use forebay_store::Dataset;
+use forebay_wire::walk;
+use serde_json::{Value, json};
+
+use crate::{capture, profile::Profile, result::ToolResult};
+
+/// The result with the summary in it, as JSON.
+pub(crate) fn result(
+    result: &ToolResult,
+    dataset: &Dataset,
+    profile: &Profile,
+    summary: &str,
+) -> io::Result<Vec<u8>> {
+    let mut edits = Vec::new();
+    if let Some(span) = &result.content {
+        edits.push((span.clone(), content(result, summary)?));
+    }
+    if let Some(span) = &result.structured {
+        let facts = structured(dataset, profile, summary).to_string().into_bytes();
+        edits.push((span.clone(), facts));
+    }
+    edits.sort_by_key(|(span, _)| span.start);
+    let mut out = Vec::new();
+    let mut at = 0;
+    for (span, replacement) in edits {
+        io::copy(&mut result.whole.part(&(at..span.start)).reader(), &mut out)?;
+        out.write_all(&replacement)?;
+        at = span.end;
+    }
+    io::copy(&mut result.whole.part(&(at..result.whole.bytes())).reader(), &mut out)?;
+    Ok(out)
+}
+
+/// The list of tools without the output schemas of those whose result may be replaced; `None` if
+/// there are none.
+pub(crate) fn tool_list(list: &[u8], may_be_replaced: impl Fn(&str) -> bool) -> Option<Vec<u8>> {
+    let (_, tools) = walk::members(list)?.find(|(key, _)| *key == b"tools")?;
+    let mut has_changed = false;
+    let mut changed = Vec::new();
+    for tool in walk::elements(tools)? {
+        let has_schema = walk::members(tool)?.any(|(key, _)| key == b"outputSchema");
+        if has_schema && may_be_replaced(&tool_name(tool).unwrap_or_default()) {
+            has_changed = true;
+            changed.push(without_schema(tool));
+        } else {
+            changed.push(tool.to_vec());
+        }
+    }
+    let start = tools.as_ptr().addr() - list.as_ptr().addr();
+    let (before, after) = (&list[..start], &list[start + tools.len()..]);
+    has_changed.then(|| [before, b"[", &changed.join(&b","[..]), b"]", after].concat())
+}
+
+/// The names of tools that draw their own interface from their result, which must stay whole.
+pub(crate) fn tools_with_interface(list: &[u8]) -> Vec<String> {
+    let tools = walk::members(list).into_iter().flatten().find(|(key, _)| *key == b"tools");
+    let tools = tools.and_then(|(_, tools)| walk::elements(tools)).into_iter().flatten();
+    tools
+        .filter(|tool| {
+            serde_json::from_slice::<Value>(tool)
+                .is_ok_and(|tool| tool["_meta"]["ui"]["resourceUri"].is_string())
+        })
+        .filter_map(tool_name)
+        .collect()
+}
+
+/// The blocks that stay, with the summary where the first that went had been.
+fn content(result: &ToolResult, summary: &str) -> io::Result<Vec<u8>> {
+    let summary = json!({"type": "text", "text": summary}).to_string().into_bytes();
+    let mut blocks = Vec::new();
+    let mut summary = Some(summary);
+    for block in &result.blocks {
+        if block.text.as_ref().is_some_and(capture::is_payload) {
+            blocks.extend(summary.take());
+        } else {
+            blocks.push(result.json_at(&block.span)?);
+        }
+    }
+    if let Some(summary) = summary {
+        blocks.insert(0, summary);
+    }
+    Ok([b"[".as_slice(), &blocks.join(&b","[..]), b"]"].concat())
+}
+
+/// The facts for clients that show the model structured content alone.
+fn structured(dataset: &Dataset, profile: &Profile, summary: &str) -> Value {
+    let description = &dataset.metadata().description;
+    json!({
+        "dataset_id": dataset.id().as_str(),
+        "record_count": description.record_count,
+        "schema": description.schema,
+        "path": dataset.path(profile.payload).display().to_string(),
+        "hint": summary,
+    })
+}
+
+fn tool_name(tool: &[u8]) -> Option<String> {
+    let (_, name) = walk::members(tool)?.filter(|(key, _)| *key == b"name").last()?;
+    serde_json::from_slice(name).ok()
+}
+
+fn without_schema(tool: &[u8]) -> Vec<u8> {
+    let kept = walk::members(tool).into_iter().flatten().filter(|(key, _)| *key != b"outputSchema");
+    let members: Vec<Vec<u8>> =
+        kept.map(|(key, value)| [b"\"", key, b"\":", value].concat()).collect();
+    [b"{".as_slice(), &members.join(&b","[..]), b"}"].concat()
+}
+
+/// Reads a list of tools, which must fit into memory.
+pub(crate) fn in_memory(list: &Payload) -> io::Result<Vec<u8>> {
+    let mut json = Vec::new();
+    io::copy(&mut list.reader(), &mut json)?;
+    Ok(json)
+}

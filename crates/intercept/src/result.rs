@@ -1,0 +1,97 @@
+//! A tool's result, taken apart: where its text blocks and its structured content stand.
+//!
+//! Places only; nothing is copied, and a result in a file is not read into memory.
+
+use std::{
+    borrow::Cow,
+    io::{self, Read},
+    ops::Range,
+};
+
+use forebay_proxy::body::Payload;
+use forebay_wire::scan::{self, Outline, Value};
+
+/// A result, and where its parts stand in it.
+#[derive(Debug)]
+pub(crate) struct ToolResult {
+    pub(crate) whole: Payload,
+    pub(crate) content: Option<Range<u64>>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) structured: Option<Range<u64>>,
+    pub(crate) is_error: bool,
+}
+
+/// An element of `content`.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) span: Range<u64>,
+    /// Where the JSON string stands, quotes included, if this is a text block.
+    pub(crate) text: Option<Range<u64>>,
+}
+
+impl ToolResult {
+    pub(crate) fn read(whole: &Payload) -> io::Result<Self> {
+        let keys = ["content", "structuredContent", "isError"];
+        let Outline::Object(object) = whole.outline(keys)? else {
+            return Err(io::Error::other("the result is not an object"));
+        };
+        let [content, structured, is_error] = object.members;
+        let content = content.map(|value| value.span);
+        let blocks = match &content {
+            Some(span) => blocks(whole, span)?,
+            None => Vec::new(),
+        };
+        Ok(Self {
+            whole: whole.clone(),
+            content,
+            blocks,
+            structured: structured.filter(|value| !is_null(value)).map(|value| value.span),
+            is_error: is_error.is_some_and(|value| value.scalar.as_deref() == Some(b"true")),
+        })
+    }
+
+    /// The text of a string or any other value at `span`, which must fit into memory.
+    pub(crate) fn json_at(&self, span: &Range<u64>) -> io::Result<Vec<u8>> {
+        let mut json = Vec::new();
+        self.whole.part(span).reader().read_to_end(&mut json)?;
+        Ok(json)
+    }
+
+    /// The places of everything that a model would read: text blocks and structured content.
+    pub(crate) fn readable(&self) -> impl Iterator<Item = &Range<u64>> {
+        let texts = self.blocks.iter().filter_map(|block| block.text.as_ref());
+        texts.chain(&self.structured)
+    }
+}
+
+fn blocks(whole: &Payload, content: &Range<u64>) -> io::Result<Vec<Block>> {
+    let Outline::Array(objects) = whole.part(content).outline(["type", "text"])? else {
+        return Ok(Vec::new());
+    };
+    let absolute = |span: Range<u64>| content.start + span.start..content.start + span.end;
+    objects
+        .into_iter()
+        .map(|object| {
+            let [kind, text] = object.members;
+            let is_text = kind
+                .and_then(|kind| scan::string(&kind.scalar?).map(Cow::into_owned))
+                .is_some_and(|kind| kind == "text");
+            let text = text.filter(|_| is_text).map(|value| absolute(value.span));
+            let text = match text {
+                Some(span) if is_string(whole, &span)? => Some(span),
+                _ => None,
+            };
+            Ok(Block { span: absolute(object.span), text })
+        })
+        .collect()
+}
+
+fn is_string(whole: &Payload, span: &Range<u64>) -> io::Result<bool> {
+    let mut first = [0];
+    whole.part(span).reader().read_exact(&mut first)?;
+    Ok(first == *b"\"")
+}
+
+fn is_null(value: &Value) -> bool {
+    value.scalar.as_deref() == Some(b"null")
+}

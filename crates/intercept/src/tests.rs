@@ -1,0 +1,275 @@
+//! Results in, replacements out; and what was kept is what came.
+
+use std::fmt::Write as _;
+
+use forebay_proxy::{
+    body::Source,
+    router::UpstreamName,
+    session::{FromClient, Session},
+};
+use forebay_store::{Dataset, Durability, Filter};
+use forebay_wire::Line;
+use serde_json::{Value, json};
+
+use super::*;
+
+struct Bench {
+    home: tempfile::TempDir,
+    keeper: Keeper,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(home.path(), Durability::RightAfter).unwrap());
+        let policy = Policy { threshold_tokens: 500, ..Policy::default() };
+        Self { keeper: Keeper::new(store, policy), home }
+    }
+
+    /// What becomes of a result.
+    fn result_of(&self, tool: &str, result: &str) -> Verdict {
+        self.keeper.on_result(&call(tool), &Payload::from(result.as_bytes().to_vec())).unwrap()
+    }
+
+    /// The replacement of a result, and the dataset that it became.
+    fn kept(&self, result: &Value) -> (Value, Dataset) {
+        let Verdict::Replace(replacement) = self.result_of("list", &result.to_string()) else {
+            panic!("the result has passed");
+        };
+        (serde_json::from_slice(&replacement).unwrap(), self.last())
+    }
+
+    fn last(&self) -> Dataset {
+        let newest = self.keeper.store.list(&Filter::default()).unwrap().remove(0);
+        self.keeper.store.dataset(&newest.id).unwrap()
+    }
+}
+
+/// A text with what changes from run to run taken out.
+fn settled(text: &str, dataset: &Dataset) -> String {
+    let home = dataset.path(0).parent().unwrap().display().to_string();
+    text.replace(&home, "FOLDER").replace(dataset.id().as_str(), "dataset_ID")
+}
+
+fn call(tool: &str) -> Arc<Call> {
+    let line = json!({"id": 1, "method": "tools/call", "params": {"name": tool}}).to_string();
+    let Line::Message(envelope) = Line::of(line.as_bytes()) else { panic!() };
+    let mut session = Session::new(UpstreamName::new("shop"));
+    match session.client_sent(&envelope, Source::Line(line.as_bytes())) {
+        FromClient::ToolCall(call) => call,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn orders(count: u64) -> Value {
+    let status = ["active", "active", "inactive", "pending"];
+    (0..count)
+        .map(|index| {
+            json!({
+                "id": index + 1, "total": f64::from(u32::try_from(index).unwrap()) * 1.5,
+                "status": status[usize::try_from(index % 4).unwrap()],
+                "created_at": format!("2024-01-{:02}T00:00:00Z", index % 28 + 1),
+                "note": if index % 3 == 0 { Value::Null } else { format!("note {index}").into() },
+                "tags": ["a", "b"],
+            })
+        })
+        .collect()
+}
+
+fn text_result(text: &str) -> Value {
+    json!({"content": [{"type": "text", "text": text}]})
+}
+
+fn restored(dataset: &Dataset) -> Value {
+    let mut bytes = Vec::new();
+    restore(dataset, &mut bytes).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+#[test]
+fn records_in_a_text_block_are_kept_and_described() {
+    let bench = Bench::new();
+    let text =
+        serde_json::to_string_pretty(&json!({"total": 200, "results": orders(200)})).unwrap();
+    let result = json!({
+        "content": [{"type": "text", "text": text}, {"type": "text", "text": "Done."},
+                    {"type": "image", "data": "aGk=", "mimeType": "image/png"}],
+        "_meta": {"trace": "x"},
+    });
+    let (replacement, dataset) = bench.kept(&result);
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
+    insta::assert_snapshot!("records", settled(summary, &dataset));
+    assert_eq!(replacement["content"][1]["text"], "Done.");
+    assert_eq!(replacement["content"][2]["type"], "image");
+    assert_eq!(replacement["_meta"], result["_meta"]);
+    assert!(replacement.get("structuredContent").is_none());
+
+    assert_eq!(std::fs::read_to_string(dataset.path(0)).unwrap(), text, "byte for byte");
+    assert_eq!(restored(&dataset), result);
+    let description = &dataset.metadata().description;
+    assert_eq!((description.tool.as_str(), description.server.as_str()), ("list", "shop"));
+    assert_eq!(description.record_count, Some(200));
+    insta::assert_snapshot!(
+        "records_facts",
+        serde_json::to_string_pretty(&description.summary).unwrap()
+    );
+}
+
+#[test]
+fn structured_content_is_replaced_too_and_kept_once() {
+    let bench = Bench::new();
+    let data = json!({"orders": orders(100)});
+    let result = json!({
+        "content": [{"type": "text", "text": serde_json::to_string_pretty(&data).unwrap()}],
+        "structuredContent": data,
+    });
+    let (replacement, dataset) = bench.kept(&result);
+    let facts = &replacement["structuredContent"];
+    assert_eq!(facts["dataset_id"], dataset.id().as_str());
+    assert_eq!(facts["record_count"], 100);
+    assert_eq!(facts["schema"]["fields"][1], json!({"name": "id", "type": "integer"}));
+    assert_eq!(facts["hint"], replacement["content"][0]["text"]);
+    assert_eq!(dataset.metadata().parts.len(), 2, "one payload and the template");
+    assert_eq!(restored(&dataset), result);
+
+    let other = json!({"content": [{"type": "text", "text": "x y ".repeat(2000)}],
+                       "structuredContent": {"orders": orders(3)}});
+    let (_, dataset) = bench.kept(&other);
+    assert_eq!(dataset.metadata().parts.len(), 3, "what differs is kept apart");
+    assert_eq!(restored(&dataset), other);
+}
+
+#[test]
+fn small_results_and_errors_pass() {
+    let bench = Bench::new();
+    let small = text_result("short").to_string();
+    assert_eq!(bench.result_of("list", &small), Verdict::Pass);
+    // Many bytes, few tokens.
+    let spaces = text_result(&" ".repeat(3000)).to_string();
+    assert_eq!(bench.result_of("list", &spaces), Verdict::Pass);
+    let mut error = text_result(&"why ".repeat(5000));
+    error["isError"] = true.into();
+    assert_eq!(bench.result_of("list", &error.to_string()), Verdict::Pass);
+    assert!(bench.keeper.store.list(&Filter::default()).unwrap().is_empty());
+}
+
+#[test]
+fn records_are_found_wherever_they_lie() {
+    let bench = Bench::new();
+    let by_name: serde_json::Map<String, Value> =
+        (0..50).map(|i| (format!("item-{i}"), json!({"size": i, "kind": "box"}))).collect();
+    let cases = [
+        (orders(50), "$", 50, 6),
+        (
+            json!({"data": {"page": {"items": orders(60)}, "next": null}}),
+            "$.data.page.items",
+            60,
+            6,
+        ),
+        (json!({"few": orders(2), "many": orders(70)}), "$.many", 70, 6),
+        (Value::Object(by_name), "$", 50, 3),
+        (
+            json!({"names": (0..900).map(|i| format!("n{i}")).collect::<Vec<_>>()}),
+            "$.names",
+            900,
+            1,
+        ),
+    ];
+    for (data, path, records, fields) in cases {
+        let (_, dataset) = bench.kept(&text_result(&data.to_string()));
+        let description = &dataset.metadata().description;
+        assert_eq!(description.more["recordsAt"], path);
+        assert_eq!(description.record_count, Some(records));
+        assert_eq!(description.schema["fields"].as_array().unwrap().len(), fields, "{path}");
+    }
+}
+
+#[test]
+fn text_that_is_no_table_gets_an_outline() {
+    let bench = Bench::new();
+    let mut log = String::new();
+    for index in 0..500 {
+        let _ = writeln!(log, "2026-01-01 12:00:00 INFO \u{1b}[31mrequest {index} done\u{1b}[0m");
+    }
+    let (replacement, dataset) = bench.kept(&text_result(&log));
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
+    assert!(!summary.contains('\u{1b}'), "control characters are made harmless");
+    insta::assert_snapshot!("text", settled(summary, &dataset));
+    assert_eq!(dataset.metadata().description.record_count, None);
+    assert_eq!(std::fs::read_to_string(dataset.path(0)).unwrap(), log);
+}
+
+#[test]
+fn a_summary_fits_however_wide_the_table() {
+    let bench = Bench::new();
+    let wide: Vec<Value> = (0..20)
+        .map(|row| {
+            let record: serde_json::Map<String, Value> = (0..300)
+                .map(|column| (format!("a_rather_long_column_name_{column}"), json!(row * column)))
+                .collect();
+            record.into()
+        })
+        .collect();
+    let long = json!([{"text": "word ".repeat(20_000)}, {"text": "other ".repeat(20_000)}]);
+    for data in [Value::from(wide), long] {
+        let (replacement, _) = bench.kept(&text_result(&data.to_string()));
+        let summary = replacement["content"][0]["text"].as_str().unwrap();
+        assert!(summary.len() <= 8_000 && tokens::up_to(600, summary).is_some(), "{summary}");
+        assert!(summary.starts_with("Large response detected ("));
+    }
+}
+
+#[test]
+fn a_summary_is_a_function_of_the_bytes() {
+    let bench = Bench::new();
+    let result = text_result(&orders(300).to_string());
+    let mut summaries = (0..3).map(|_| {
+        let (replacement, dataset) = bench.kept(&result);
+        settled(replacement["content"][0]["text"].as_str().unwrap(), &dataset)
+    });
+    let first = summaries.next().unwrap();
+    assert!(summaries.all(|summary| summary == first));
+}
+
+#[test]
+fn half_a_surrogate_pair_is_given_back() {
+    let bench = Bench::new();
+    let text = format!(r#""\ud800{}""#, "odd ".repeat(3000));
+    let result = format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#);
+    assert!(matches!(bench.result_of("list", &result), Verdict::Replace(_)));
+    let mut bytes = Vec::new();
+    restore(&bench.last(), &mut bytes).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), result);
+}
+
+#[test]
+fn output_schemas_go_where_a_result_may_be_replaced() {
+    let mut bench = Bench::new();
+    bench.keeper.policy.excluded_tools = vec!["excluded".to_owned()];
+    let list = r#"{"tools": [{"name":"a","outputSchema":{"type":"object"},"z":1.0,"description":"d"},
+        {"name":"excluded","outputSchema":{}}, {"name":"ui","outputSchema":{},"_meta":{"ui":{"resourceUri":"ui://x"}}},
+        {"name":"none"}], "nextCursor":"n"}"#;
+    let payload = Payload::from(list.as_bytes().to_vec());
+    let Verdict::Replace(changed) = bench.keeper.on_tool_list(&call("x"), &payload).unwrap() else {
+        panic!("the list has passed");
+    };
+    assert_eq!(
+        String::from_utf8(changed).unwrap(),
+        r#"{"tools": [{"name":"a","z":1.0,"description":"d"},{"name":"excluded","outputSchema":{}},{"name":"ui","outputSchema":{},"_meta":{"ui":{"resourceUri":"ui://x"}}},{"name":"none"}], "nextCursor":"n"}"#
+    );
+    let watches =
+        |tool| bench.keeper.watches(&Moment::Answer(SubjectKind::Result, &call(tool), 1_000_000));
+    assert!(watches("a") && !watches("excluded") && !watches("ui"));
+    let plain = Payload::from(br#"{"tools":[{"name":"none"}]}"#.to_vec());
+    assert_eq!(bench.keeper.on_tool_list(&call("x"), &plain).unwrap(), Verdict::Pass);
+}
+
+#[test]
+fn a_store_that_fails_is_an_error_for_the_chain_to_pass_over() {
+    let bench = Bench::new();
+    std::fs::remove_dir_all(bench.home.path().join("datasets")).unwrap();
+    std::fs::write(bench.home.path().join("datasets"), b"in the way").unwrap();
+    let payload = Payload::from(text_result(&"x y ".repeat(5000)).to_string().into_bytes());
+    let error = bench.keeper.on_result(&call("list"), &payload).unwrap_err();
+    assert_eq!(error.to_string(), "cannot keep the result");
+}

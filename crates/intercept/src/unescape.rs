@@ -1,0 +1,153 @@
+//! Turns the text of a JSON string into the bytes that it stands for, piece by piece.
+
+use std::io::{self, Read, Write};
+
+use memchr::memchr;
+
+/// Why a string could not be decoded.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    Io(io::Error),
+    /// It holds half a surrogate pair, which no text can.
+    NotText,
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Copies the string that `json` yields, quotes included, to `sink`, decoded.
+pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trouble> {
+    let mut buffer = vec![0; 1 << 16];
+    let mut held = 0;
+    let mut is_first = true;
+    loop {
+        let count = json.read(&mut buffer[held..])?;
+        let is_end = count == 0;
+        let available = held + count;
+        let start = usize::from(std::mem::take(&mut is_first));
+        // The closing quote is the last byte of all; it is dropped at the end.
+        let used = start + decode(&buffer[start.min(available)..available], is_end, sink)?;
+        buffer.copy_within(used..available, 0);
+        held = available - used;
+        if is_end {
+            return Ok(());
+        }
+    }
+}
+
+/// Decodes as much of `text` as is sure to be whole, and returns how much that is.
+fn decode(text: &[u8], is_end: bool, sink: &mut dyn Write) -> Result<usize, Trouble> {
+    /// An escape is never longer than a pair of surrogates; the closing quote comes on top.
+    const LONGEST: usize = 13;
+    let limit =
+        if is_end { text.len().saturating_sub(1) } else { text.len().saturating_sub(LONGEST) };
+    let mut at = 0;
+    while at < limit {
+        let plain = memchr(b'\\', &text[at..limit]).unwrap_or(limit - at);
+        sink.write_all(&text[at..at + plain])?;
+        at += plain;
+        if at < limit {
+            at += escape(&text[at..], sink)?;
+        }
+    }
+    // The closing quote itself.
+    Ok(if is_end { text.len() } else { at })
+}
+
+/// Decodes the escape at the front of `text` and returns its length.
+fn escape(text: &[u8], sink: &mut dyn Write) -> Result<usize, Trouble> {
+    let single = match text.get(1) {
+        Some(b'n') => b'\n',
+        Some(b't') => b'\t',
+        Some(b'r') => b'\r',
+        Some(b'b') => 8,
+        Some(b'f') => 12,
+        Some(b'u') => return unicode(text, sink),
+        Some(other) => *other,
+        None => return Err(Trouble::NotText),
+    };
+    sink.write_all(&[single])?;
+    Ok(2)
+}
+
+fn unicode(text: &[u8], sink: &mut dyn Write) -> Result<usize, Trouble> {
+    let unit = |at: usize| -> Option<u16> {
+        let digits = std::str::from_utf8(text.get(at..at + 4)?).ok()?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let first = unit(2).ok_or(Trouble::NotText)?;
+    let second = (text.get(6..8) == Some(b"\\u")).then(|| unit(8)).flatten();
+    let units = [first, second.unwrap_or(0)];
+    let (decoded, length) = match char::decode_utf16([first]).next() {
+        Some(Ok(character)) => (character, 6),
+        _ => match char::decode_utf16(units).next() {
+            Some(Ok(character)) if second.is_some() => (character, 12),
+            _ => return Err(Trouble::NotText),
+        },
+    };
+    sink.write_all(decoded.encode_utf8(&mut [0; 4]).as_bytes())?;
+    Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Yields a few bytes at a time.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let limit = buffer.len().min(self.1);
+            self.0.read(&mut buffer[..limit])
+        }
+    }
+
+    fn decoded(json: &[u8], portion: usize) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        copy(&mut Trickle(json, portion), &mut out).ok().map(|()| out)
+    }
+
+    /// The same JSON in ASCII alone.
+    fn escaped(json: &str) -> String {
+        let mut out = String::new();
+        for character in json.chars() {
+            if character.is_ascii() {
+                out.push(character);
+            } else {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_decodes_as_a_parser_does(
+            text in "(\\PC|[\"\\\\\n\t\u{1}😀漢]){0,200}", ascii in any::<bool>(), portion in 1_usize..50
+        ) {
+            let mut json = serde_json::Value::from(text.as_str()).to_string();
+            if ascii {
+                json = escaped(&json);
+            }
+            prop_assert_eq!(decoded(json.as_bytes(), portion), Some(text.into_bytes()));
+        }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_no_text() {
+        for json in [r#""\ud800""#, r#""\ud800\u0041""#, r#""a\udc00b""#, r#""\ud8""#] {
+            assert_eq!(decoded(json.as_bytes(), 64), None, "{json}");
+        }
+        assert_eq!(decoded(br#""\/\u0041""#, 3), Some(b"/A".to_vec()));
+    }
+}

@@ -1,0 +1,43 @@
+//! A payload as a slice of memory, however long it is.
+
+use std::{fs::File, io, ops::Deref, path::Path};
+
+use memmap2::{Mmap, UncheckedAdvice};
+
+/// A file's bytes, mapped. Payloads are never changed in place, only replaced or removed, and a
+/// mapping keeps the bytes that it began with.
+#[derive(Debug)]
+pub struct Mapped(Option<Mmap>);
+
+impl Mapped {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() == 0 {
+            return Ok(Self(None));
+        }
+        #[expect(unsafe_code, reason = "sound as long as nobody changes the file; nobody does")]
+        let map = unsafe { Mmap::map(&file)? };
+        Ok(Self(Some(map)))
+    }
+
+    /// Gives the memory of everything before `offset` back; it is read again if it is needed.
+    pub fn release_before(&self, offset: usize) {
+        const PAGE: usize = 64 * 1024;
+        let length = offset.min(self.len()) / PAGE * PAGE;
+        if let (Some(map), true) = (&self.0, length > 0) {
+            #[expect(unsafe_code, reason = "a file's own pages lose nothing by being dropped")]
+            let advised =
+                unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, 0, length) };
+            // It is advice: if it is not taken, more memory stays in use.
+            let _ = advised;
+        }
+    }
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}

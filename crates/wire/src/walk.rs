@@ -1,0 +1,155 @@
+//! Goes through the elements of an array, or the members of an object, without reading into them.
+//!
+//! For JSON that is in memory, or mapped, and valid; anything else ends the walk early, never with a
+//! panic. Values come out as their text.
+
+use memchr::memchr2;
+
+use crate::skip::Skipper;
+
+/// The elements of an array.
+#[derive(Debug, Clone)]
+pub struct Elements<'a> {
+    rest: &'a [u8],
+    is_first: bool,
+}
+
+/// The members of an object.
+#[derive(Debug, Clone)]
+pub struct Members<'a> {
+    rest: &'a [u8],
+    is_first: bool,
+}
+
+/// What kind of value a JSON text is, by its first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// `{`
+    Object,
+    /// `[`
+    Array,
+    /// `"`
+    String,
+    /// A digit or a minus sign.
+    Number,
+    /// `true` or `false`
+    Boolean,
+    /// `null`
+    Null,
+}
+
+/// The elements of `json`, if it is an array.
+pub fn elements(json: &[u8]) -> Option<Elements<'_>> {
+    let rest = json.trim_ascii_start().strip_prefix(b"[")?;
+    Some(Elements { rest, is_first: true })
+}
+
+/// The members of `json`, if it is an object.
+pub fn members(json: &[u8]) -> Option<Members<'_>> {
+    let rest = json.trim_ascii_start().strip_prefix(b"{")?;
+    Some(Members { rest, is_first: true })
+}
+
+/// Tells a value's type; `None` if it is no JSON.
+pub fn type_of(json: &[u8]) -> Option<Type> {
+    Some(match json.first()? {
+        b'{' => Type::Object,
+        b'[' => Type::Array,
+        b'"' => Type::String,
+        b'-' | b'0'..=b'9' => Type::Number,
+        b't' | b'f' => Type::Boolean,
+        b'n' => Type::Null,
+        _ => return None,
+    })
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        self.rest = after_separator(self.rest, &mut self.is_first)?;
+        let (value, rest) = split_value(self.rest)?;
+        self.rest = rest;
+        Some(value)
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    /// A key as it is written, without its quotes, and its value.
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.rest = after_separator(self.rest, &mut self.is_first)?;
+        let (key, rest) = split_value(self.rest)?;
+        let key = key.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        let rest = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+        let (value, rest) = split_value(rest)?;
+        self.rest = rest;
+        Some((key, value))
+    }
+}
+
+fn after_separator<'a>(rest: &'a [u8], is_first: &mut bool) -> Option<&'a [u8]> {
+    let rest = rest.trim_ascii_start();
+    if std::mem::take(is_first) {
+        return Some(rest);
+    }
+    Some(rest.strip_prefix(b",")?.trim_ascii_start())
+}
+
+/// Splits the value at the front of `json` from what follows it.
+fn split_value(json: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = match type_of(json)? {
+        Type::Object | Type::Array => Skipper::after_opening().skip(&json[1..])? + 1,
+        Type::String => string_end(json)?,
+        Type::Number | Type::Boolean | Type::Null => json
+            .iter()
+            .position(|byte| {
+                matches!(byte, b',' | b']' | b'}' | b':' | b' ' | b'\n' | b'\r' | b'\t')
+            })
+            .unwrap_or(json.len()),
+    };
+    json.split_at_checked(end)
+}
+
+fn string_end(json: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr2(b'"', b'\\', json.get(at..)?)?;
+        if json[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_and_members_come_out_as_they_are_written() {
+        let json = br#" [1, "a\"]", {"x": [2]} ,null , [] ]"#;
+        let found: Vec<&[u8]> = elements(json).unwrap().collect();
+        let expected: Vec<&[u8]> = vec![b"1", br#""a\"]""#, br#"{"x": [2]}"#, b"null", b"[]"];
+        assert_eq!(found, expected);
+
+        let json = br#"{ "a" : 1,"b\n":"\\" , "a":{}}"#;
+        let found: Vec<(&[u8], &[u8])> = members(json).unwrap().collect();
+        let expected: Vec<(&[u8], &[u8])> =
+            vec![(b"a", b"1"), (br"b\n", br#""\\""#), (b"a", b"{}")];
+        assert_eq!(found, expected);
+        assert_eq!(elements(b"[ ]").unwrap().count() + members(b"{}").unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_broken_ends_the_walk() {
+        for json in ["[", "[1,", "[1 2]", "[\"", "[\"\\", "[{]", "[,1]", "[x]"] {
+            assert!(elements(json.as_bytes()).unwrap().count() <= 1, "{json}");
+        }
+        for json in ["{", "{\"a\"", "{\"a\":", "{1:2}", "{\"a\" 1}"] {
+            assert_eq!(members(json.as_bytes()).unwrap().count(), 0, "{json}");
+        }
+        assert!(elements(b"{}").is_none() && members(b"[]").is_none());
+    }
+}
