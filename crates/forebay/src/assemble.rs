@@ -31,10 +31,14 @@ pub(crate) fn relay(
 }
 
 fn keeper(policy: Policy) -> Result<Arc<dyn Interceptor>> {
+    Ok(Arc::new(Keeper::new(Arc::new(store()?), policy)))
+}
+
+/// What has been kept.
+pub(crate) fn store() -> Result<Store> {
     let home = home();
-    let store = Store::open(&home, Durability::default())
-        .with_context(|| format!("cannot open the store in `{}`", home.display()))?;
-    Ok(Arc::new(Keeper::new(Arc::new(store), policy)))
+    Store::open(&home, Durability::default())
+        .with_context(|| format!("cannot open the store in `{}`", home.display()))
 }
 
 /// Where messages that are too long for memory are kept while they pass.

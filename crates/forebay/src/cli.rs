@@ -1,5 +1,6 @@
 //! The command line as it is typed. What a command does is in the file of its name.
 
+pub(crate) mod datasets;
 pub(crate) mod wrap;
 
 use clap::{Parser, Subcommand};
@@ -22,6 +23,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Wrap(wrap::WrapArguments),
+    Datasets(datasets::DatasetsArguments),
 }
 
 const EXAMPLES: &str = "\

@@ -15,8 +15,19 @@ fn main() -> ExitCode {
     observe::start(&cli.log);
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
+        Command::Datasets(arguments) => cli::datasets::run(arguments, &mut std::io::stdout()),
     };
-    ended.unwrap_or_else(|error| fail(&error))
+    match ended {
+        Ok(code) => code,
+        // `forebay datasets list | head`: whoever reads has seen enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = error.downcast_ref::<std::io::Error>();
+    cause.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Says what went wrong; the code is the one for a mistake in the command line.

@@ -104,6 +104,11 @@ impl Store {
         retention::collect(self, retention, now)
     }
 
+    /// [`Self::collect`] as of now.
+    pub fn collect_now(&self, retention: &Retention) -> Result<Collected, StoreError> {
+        self.collect(retention, Timestamp::now())
+    }
+
     pub(crate) fn catalog(&self) -> MutexGuard<'_, Catalog> {
         // SQLite keeps its own state whole.
         self.catalog.lock().unwrap_or_else(PoisonError::into_inner)

@@ -32,9 +32,11 @@ fn the_command_line_reference_is_current() {
     let reference = format!(
         "# The command line\n\n\
          Made from the program's own help; a test fails when it is stale.\n\n\
-         ## `forebay`\n\n```text\n{}\n```\n\n## `forebay wrap`\n\n```text\n{}\n```\n",
+         ## `forebay`\n\n```text\n{}\n```\n\n## `forebay wrap`\n\n```text\n{}\n```\n\n\
+         ## `forebay datasets`\n\n```text\n{}\n```\n",
         help(&["--help"]),
         help(&["wrap", "--help"]),
+        help(&["datasets", "--help"]),
     );
     is_current("docs/cli.md", &reference);
 }
