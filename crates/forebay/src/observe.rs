@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::{Args, ValueEnum};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt};
 
 /// How much is logged, and in which form.
@@ -62,12 +63,22 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(Stderr, "forebay: {text}");
 }
 
-/// Our stderr. That nobody reads it any more is no reason to end a session.
+/// Our stderr. That nobody reads it is no reason to end a session, or to wait: what does not go out
+/// at once is dropped.
 struct Stderr;
 
 impl Write for Stderr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _ = io::stderr().write_all(bytes);
+        /// A pipe that is ready takes this much without waiting.
+        const AT_ONCE: usize = 4096;
+        let stderr = io::stderr();
+        for piece in bytes.chunks(AT_ONCE) {
+            let mut descriptors = [PollFd::new(&stderr, PollFlags::OUT)];
+            let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+            if poll(&mut descriptors, Some(&now)) == Ok(1) {
+                let _ = stderr.lock().write_all(piece);
+            }
+        }
         Ok(bytes.len())
     }
 

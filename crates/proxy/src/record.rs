@@ -40,7 +40,7 @@ impl Recorder {
         let file =
             OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         let mut file = BufWriter::new(file);
-        file.get_ref().lock()?;
+        lock_for_a_moment(file.get_ref());
         if ends_mid_line(file.get_ref())? {
             writeln!(file)?;
         }
@@ -92,16 +92,23 @@ impl Recorder {
     fn write(&self, entry: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(writer) = file.as_mut() else { return };
-        let written = writer
-            .get_ref()
-            .lock()
-            .and_then(|()| entry(writer))
-            .and_then(|()| writer.flush())
-            .and_then(|()| writer.get_ref().unlock());
+        lock_for_a_moment(writer.get_ref());
+        let written =
+            entry(writer).and_then(|()| writer.flush()).and_then(|()| writer.get_ref().unlock());
         if let Err(error) = written {
             events::recording_stopped(&error);
             *file = None;
         }
+    }
+}
+
+/// Locks the file, unless somebody holds it for long: then lines may mix, and nothing stalls.
+fn lock_for_a_moment(file: &File) {
+    for _ in 0..20 {
+        if file.try_lock().is_ok() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 

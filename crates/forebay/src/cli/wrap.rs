@@ -121,8 +121,9 @@ fn end_like(status: ExitStatus) -> ExitCode {
         return ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX));
     }
     if let Some(signal) = status.signal() {
-        // Does not return, except for a signal that does not end a process.
+        // Does not return, except for a signal that it does not know.
         let _ = signal_hook::low_level::emulate_default_handler(signal);
+        return ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX));
     }
     ExitCode::FAILURE
 }

@@ -282,6 +282,78 @@ fn stderr_that_fills_up_does_not_stall_the_session() {
 }
 
 #[test]
+fn stderr_that_is_full_holds_nobody() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    // A pipe's worth; nobody drains it.
+    writer.write_all(&vec![b'x'; 65_536]).unwrap();
+    let mut command = wrapped_script("echo 'not json'; read -r line; exit 3");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(writer).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{}", call(1, "echo", 0)).unwrap();
+    let lines: Vec<String> =
+        BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    assert_eq!(lines, ["not json".to_owned(), unanswered("1", "exited with code 3")]);
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    drop(reader);
+}
+
+#[test]
+fn upstream_killed_leaves_no_call_unanswered_however_slow_the_client() {
+    let mut command = wrapped_script("echo $$; exec sleep 1000");
+    let (mut peer, output) = Peer::start_without_reading(&mut command);
+    let mut reader = BufReader::new(output);
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    // The answers are more than a pipe holds.
+    for id in 0..2_000 {
+        peer.send(&format!(r#"{{"id":{id},"method":"ping"}}"#));
+    }
+    // Garbage is answered last: all calls have arrived before it.
+    peer.send("garbage");
+    let upstream: u32 = line.trim().parse().unwrap();
+    line.clear();
+    reader.read_line(&mut line).unwrap();
+    assert!(line.contains("-32700"), "{line}");
+    kill(SIGKILL, upstream);
+    eventually("it is gone", || !is_running(upstream));
+    std::thread::sleep(Duration::from_millis(500));
+    let mut answered = 0;
+    for line in reader.lines() {
+        assert!(line.unwrap().ends_with(r#"was ended by signal 9 (SIGKILL)"}}"#));
+        answered += 1;
+    }
+    assert_eq!(answered, 2_000);
+}
+
+#[test]
+fn what_leaves_the_group_and_holds_a_line_open_keeps_no_call_unanswered() {
+    let script = "read -r line; head -c 100000 /dev/zero | tr '\\0' x; setsid sleep 3 & exit 3";
+    let mut peer = Peer::start(&mut wrapped_script(script));
+    peer.send(&call(1, "echo", 0));
+    assert_eq!(peer.next_line().len(), 100_000);
+    assert_eq!(peer.next_line(), unanswered("1", "exited with code 3"));
+}
+
+#[test]
+fn the_guard_goes_home_when_there_is_nothing_to_guard() {
+    let mut command = forebay(["wrap", "--grace", "77", "--", "cat"]);
+    let mut peer = Peer::start(&mut command);
+    peer.ask(r#"{"method":"x"}"#);
+    let guards = || -> usize {
+        let commands = std::fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
+        commands.filter(|command| command.contains("left=77")).count()
+    };
+    assert_eq!(guards(), 1);
+    peer.close_input();
+    peer.wait();
+    assert_eq!(guards(), 0);
+}
+
+#[test]
 fn a_signal_that_was_to_be_ignored_stays_so() {
     let mut command = Command::new("sh");
     let script = "trap '' HUP; exec \"$0\" wrap -- sh -c 'grep SigIgn /proc/self/status; cat'";

@@ -15,7 +15,11 @@ use std::{
     io::{self, IsTerminal},
     path::PathBuf,
     process::ExitStatus,
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -70,10 +74,8 @@ pub enum Ended {
 /// How long a client that has not asked anything yet may take to do so after the upstream has
 /// ended, in order to be told why.
 const FIRST_REQUEST: Duration = Duration::from_secs(2);
-/// How long the client may take to read our last words.
-const LAST_WORDS: Duration = Duration::from_secs(10);
-/// How long it may take if we have been told to end.
-const URGENT_LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long last words may take if we have been told to end.
+const BRIEF: Duration = Duration::from_millis(500);
 /// How long the client's side must be quiet before we believe that it has nothing more to ask.
 const QUIET: Duration = Duration::from_millis(5);
 
@@ -93,6 +95,7 @@ pub fn wrap(command: &Command, relay: Relay, settings: &Settings) -> Result<Ende
         couriers: Arc::default(),
         spool: settings.spool.clone(),
         events: events.clone(),
+        is_delivering: Arc::default(),
     };
     watch_signals(signals, events).map_err(ProxyError::Setup)?;
     match child::start(command, pump.relay.upstream(), settings.grace) {
@@ -118,11 +121,49 @@ fn tell_client(
     inbox: &mpsc::Receiver<Event>,
 ) -> io::Result<()> {
     pump.relay.session().refuse(error.to_string());
-    let couriers = pump.couriers.clone();
+    let (client, couriers) = (pump.client.clone(), pump.couriers.clone());
     spawn("to-nobody", move || pump.run_from_client(client_input))?;
-    while !matches!(inbox.recv(), Ok(Event::ClientClosed | Event::Signal(_)) | Err(_)) {}
-    couriers.wait_until_idle(LAST_WORDS);
+    let last = loop {
+        match inbox.recv() {
+            Ok(Event::ClientClosed) | Err(_) => break LastWords::AsLongAsItTakes,
+            Ok(Event::Signal(_)) => break LastWords::Brief,
+            Ok(_) => {}
+        }
+    };
+    wait_for_last_words(&client, &[&couriers], last, inbox);
     Ok(())
+}
+
+/// How long a client may take to read what is still to be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LastWords {
+    /// It is there, and how fast it reads is its own affair.
+    AsLongAsItTakes,
+    /// We have been told to end.
+    Brief,
+}
+
+/// Waits until all couriers are back, nobody reads any more, or we are told to end.
+fn wait_for_last_words(
+    client: &Outlet,
+    couriers: &[&Arc<Couriers>],
+    last: LastWords,
+    inbox: &mpsc::Receiver<Event>,
+) {
+    let brief = || Some(Instant::now() + BRIEF);
+    let mut deadline = match last {
+        LastWords::AsLongAsItTakes => None,
+        LastWords::Brief => brief(),
+    };
+    while couriers.iter().any(|couriers| !couriers.is_idle())
+        && client.has_reader()
+        && deadline.is_none_or(|deadline| Instant::now() < deadline)
+    {
+        match inbox.recv_timeout(Duration::from_millis(5)) {
+            Ok(Event::Signal(_)) if deadline.is_none() => deadline = brief(),
+            _ => {}
+        }
+    }
 }
 
 /// A session that is under way.
@@ -133,6 +174,7 @@ struct Wrapped {
     client: Arc<Outlet>,
     client_input: Inlet,
     couriers: Arc<Couriers>,
+    is_delivering: Arc<AtomicBool>,
     /// For our last words, which must not wait for a courier.
     farewell: Arc<Couriers>,
 }
@@ -147,6 +189,7 @@ impl Wrapped {
             client: pump.client.clone(),
             client_input: client_input.try_clone()?,
             couriers: pump.couriers.clone(),
+            is_delivering: pump.is_delivering.clone(),
             farewell: Arc::default(),
         };
         let (back, output, events) = (pump.clone(), started.output, pump.events.clone());
@@ -188,13 +231,15 @@ impl Wrapped {
                     }
                     Action::Abandon(how) => self.abandon(&how),
                     Action::Finish(ended) => {
-                        let is_urgent = supervisor.was_told_to_end();
-                        if may_ask && !is_urgent {
-                            self.answer_late_requests(inbox);
+                        let mut last = LastWords::AsLongAsItTakes;
+                        if supervisor.was_told_to_end() {
+                            last = LastWords::Brief;
+                        } else if may_ask {
+                            last = self.answer_late_requests(inbox);
                         }
-                        let patience = if is_urgent { URGENT_LAST_WORDS } else { LAST_WORDS };
-                        self.couriers.wait_until_idle(patience);
-                        self.farewell.wait_until_idle(patience);
+                        let couriers = [&self.couriers, &self.farewell];
+                        wait_for_last_words(&self.client, &couriers, last, inbox);
+                        self.process.release();
                         return ended.map_or(Ended::LeftBehind, Ended::Upstream);
                     }
                 }
@@ -207,7 +252,7 @@ impl Wrapped {
         Standing {
             lines_sent: self.client.lines_sent(),
             is_awaited,
-            is_backed_up: self.client.is_backed_up(),
+            is_backed_up: self.client.is_backed_up() || self.is_delivering.load(Ordering::Relaxed),
             is_consulting: self.relay.is_consulting(),
         }
     }
@@ -216,6 +261,8 @@ impl Wrapped {
     fn abandon(&self, how: &str) {
         let lines = self.relay.abandon(how);
         if !lines.is_empty() {
+            // Whatever holds the upstream's output open, it will not end its line.
+            self.client.cut_off();
             let client = self.client.clone();
             self.farewell.send(move || drop(client.say(&lines)));
         }
@@ -223,7 +270,7 @@ impl Wrapped {
 
     /// Waits until requests that are in the pipe already, or a first one that is about to come,
     /// have been answered too; the pump does so.
-    fn answer_late_requests(&self, inbox: &mpsc::Receiver<Event>) {
+    fn answer_late_requests(&self, inbox: &mpsc::Receiver<Event>) -> LastWords {
         let started = Instant::now();
         let mut quiet_since = started;
         while started.elapsed() < 2 * FIRST_REQUEST {
@@ -232,12 +279,15 @@ impl Wrapped {
             }
             let was_asked = self.relay.session().has_been_asked();
             if quiet_since.elapsed() >= if was_asked { QUIET } else { FIRST_REQUEST } {
-                return;
+                break;
             }
-            if inbox.recv_timeout(Duration::from_millis(1)) == Ok(Event::ClientClosed) {
-                return;
+            match inbox.recv_timeout(Duration::from_millis(1)) {
+                Ok(Event::ClientClosed) => break,
+                Ok(Event::Signal(_)) => return LastWords::Brief,
+                _ => {}
             }
         }
+        LastWords::AsLongAsItTakes
     }
 }
 

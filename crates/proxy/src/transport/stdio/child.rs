@@ -5,18 +5,21 @@
 //! (Linux), and a guard, a sleeping `sh` outside both groups, ends whatever is left of its group.
 
 use std::{
-    io,
+    io::{self, Write},
     os::{
         fd::OwnedFd,
         unix::process::{CommandExt, ExitStatusExt},
     },
-    process::{Child, ChildStdin, ChildStdout, Command as ProcessCommand, ExitStatus, Stdio},
+    process::{Child, ChildStdout, Command as ProcessCommand, ExitStatus, Stdio},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use rustix::{
     io::Errno,
-    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+    process::{
+        Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
+    },
 };
 
 use super::{Command, pipe::Inlet};
@@ -32,11 +35,11 @@ pub(super) struct Started {
 /// The upstream's process and its group, whose id is the process's own.
 pub(super) struct Process {
     id: Option<Pid>,
-    /// Not waited for until we end: as long as it is a zombie, nobody else can get its id, and a
+    /// Not reaped until we end: as long as it is a zombie, nobody else can get its id, and a
     /// signal cannot hit a stranger.
-    _child: Child,
-    /// The guard acts when this closes, which happens however we end.
-    _guard: Option<ChildStdin>,
+    child: Mutex<Child>,
+    /// The guard acts when its input closes, which happens however we end.
+    guard: Option<Mutex<Child>>,
 }
 
 /// Starts `command` with pipes for its input and output; its stderr is ours.
@@ -71,7 +74,7 @@ pub(super) fn start(
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let guard = guard(child.id(), grace).inspect_err(events::guard_missing).ok();
     Ok(Started {
-        process: Process { id, _child: child, _guard: guard },
+        process: Process { id, child: Mutex::new(child), guard: guard.map(Mutex::new) },
         input: input.into(),
         output: Inlet::new(output.into()),
     })
@@ -83,6 +86,20 @@ impl Process {
         if let (Some(group), Some(signal)) = (self.id, Signal::from_named_raw(signal)) {
             // It fails only if nobody is left to be signalled.
             let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Process {
+    /// Reaps an upstream that has ended, and sends the guard home if nothing is left of its group.
+    pub(super) fn release(&self) {
+        let reaped = self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
+        let is_gone = self.id.is_some_and(|id| test_kill_process_group(id) == Err(Errno::SRCH));
+        if let (Ok(Some(_)), true, Some(guard)) = (reaped, is_gone, &self.guard) {
+            let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
+            if guard.stdin.take().is_some_and(|mut input| input.write_all(b"\n").is_ok()) {
+                let _ = guard.wait();
+            }
         }
     }
 }
@@ -144,23 +161,24 @@ fn widen(pipe: &ChildStdout) {
 #[cfg(not(target_os = "linux"))]
 fn widen(_pipe: &ChildStdout) {}
 
-/// Starts the guard: it waits for its input to close and then ends the process group, if any of it
-/// is left.
-fn guard(group: u32, grace: Duration) -> io::Result<ChildStdin> {
+/// Starts the guard: if its input closes without a line having come, it ends the process group, as
+/// far as there is anything left of it.
+fn guard(group: u32, grace: Duration) -> io::Result<Child> {
     let script = format!(
-        "trap '' HUP INT QUIT TERM; read -r _; \
-         kill -s TERM -- -{group} || exit 0; sleep {}; kill -s KILL -- -{group}",
+        "trap '' HUP INT QUIT TERM; read -r _ && exit 0; \
+         kill -s TERM -- -{group} || exit 0; left={}; \
+         while [ $left -gt 0 ]; do kill -s 0 -- -{group} || exit 0; sleep 1; left=$((left - 1)); done; \
+         kill -s KILL -- -{group}",
         grace.as_secs().max(1)
     );
-    let mut guard = ProcessCommand::new("sh")
+    ProcessCommand::new("sh")
         .args(["-c", &script])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .current_dir("/")
         .process_group(0)
-        .spawn()?;
-    guard.stdin.take().ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+        .spawn()
 }
 
 /// What to check when a command cannot be started.

@@ -46,6 +46,11 @@ impl Couriers {
         }
     }
 
+    /// True if all are back.
+    pub(super) fn is_idle(&self) -> bool {
+        *self.lock() == 0
+    }
+
     /// Waits until all are back, or for `patience`.
     pub(super) fn wait_until_idle(&self, patience: Duration) {
         let deadline = Instant::now() + patience;

@@ -5,7 +5,7 @@ use std::{
     io::{self, ErrorKind, Read, Write},
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::{
-        Mutex, MutexGuard, PoisonError, TryLockError,
+        Condvar, Mutex, MutexGuard, PoisonError, TryLockError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -25,6 +25,7 @@ pub(super) struct Inlet(File);
 #[derive(Debug)]
 pub(super) struct Outlet {
     sink: Mutex<Sink>,
+    line_ended: Condvar,
     lines_sent: AtomicU64,
     /// Someone is in the middle of a write, which the reader may not take.
     is_writing: AtomicBool,
@@ -33,12 +34,14 @@ pub(super) struct Outlet {
 #[derive(Debug)]
 struct Sink {
     file: Option<File>,
-    /// The last line that was sent has not ended, and will not.
+    /// The last line that was sent has not ended.
     is_mid_line: bool,
+    /// Nobody will end it any more.
+    is_cut_off: bool,
 }
 
-/// A line that is being written in pieces; others wait until it is dropped.
-pub(super) struct OpenLine<'a> {
+/// The right to write; others wait until it is dropped.
+struct Turn<'a> {
     sink: MutexGuard<'a, Sink>,
     outlet: &'a Outlet,
 }
@@ -98,7 +101,8 @@ impl Outlet {
 
     fn to(file: Option<File>) -> Self {
         Self {
-            sink: Mutex::new(Sink { file, is_mid_line: false }),
+            sink: Mutex::new(Sink { file, is_mid_line: false, is_cut_off: false }),
+            line_ended: Condvar::new(),
             lines_sent: AtomicU64::new(0),
             is_writing: AtomicBool::new(false),
         }
@@ -106,25 +110,44 @@ impl Outlet {
 
     /// Sends lines on as they came.
     pub(super) fn send(&self, lines: &[u8]) -> io::Result<()> {
-        self.line().write_all(lines)
+        self.turn().write_all(lines)
     }
 
     pub(super) fn send_message(&self, message: &Message) -> io::Result<()> {
-        message.write_to(&mut self.line())
+        message.write_to(&mut self.turn())
+    }
+
+    /// Sends a part of a line that is let through. Until its last part, other lines wait.
+    pub(super) fn send_piece(&self, piece: &[u8]) -> io::Result<()> {
+        Turn { sink: self.lock(), outlet: self }.write_all(piece)
     }
 
     /// Sends lines of our own. If what came before was cut off, they do not continue it.
     pub(super) fn say(&self, lines: &[u8]) -> io::Result<()> {
-        let mut line = self.line();
-        if line.sink.is_mid_line {
-            line.write_all(b"\n")?;
+        let mut turn = self.turn();
+        if turn.sink.is_mid_line {
+            turn.write_all(b"\n")?;
         }
-        line.write_all(lines)
+        turn.write_all(lines)
     }
 
-    /// Starts a line that is written in pieces.
-    pub(super) fn line(&self) -> OpenLine<'_> {
-        OpenLine { sink: self.sink.lock().unwrap_or_else(PoisonError::into_inner), outlet: self }
+    /// Says that a line which is half sent will not be continued.
+    pub(super) fn cut_off(&self) {
+        self.lock().is_cut_off = true;
+        self.line_ended.notify_all();
+    }
+
+    /// Waits for the end of a line that is half sent.
+    fn turn(&self) -> Turn<'_> {
+        let mut sink = self.lock();
+        while sink.is_mid_line && !sink.is_cut_off && sink.file.is_some() {
+            sink = self.line_ended.wait(sink).unwrap_or_else(PoisonError::into_inner);
+        }
+        Turn { sink, outlet: self }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sink> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How often something has been sent; it changes whenever the reader was given anything.
@@ -147,7 +170,8 @@ impl Outlet {
 
     /// Closes the outlet; the reader sees its end.
     pub(super) fn close(&self) {
-        self.line().sink.file.take();
+        self.lock().file.take();
+        self.line_ended.notify_all();
     }
 
     /// Closes the outlet unless someone is writing, who may be stuck.
@@ -160,7 +184,7 @@ impl Outlet {
     }
 }
 
-impl Write for OpenLine<'_> {
+impl Write for Turn<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(mut file) = self.sink.file.as_ref() else {
             return Err(ErrorKind::BrokenPipe.into());
@@ -179,6 +203,9 @@ impl Write for OpenLine<'_> {
         self.outlet.lines_sent.fetch_add(1, Ordering::Relaxed);
         if let Some(last) = bytes[..count].last() {
             self.sink.is_mid_line = *last != b'\n';
+            if !self.sink.is_mid_line {
+                self.outlet.line_ended.notify_all();
+            }
         }
         Ok(count)
     }

@@ -5,8 +5,12 @@
 //! or held, in memory and then on disk, until it is whole.
 
 use std::{
-    io::{self, Write},
-    sync::{Arc, mpsc},
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 
@@ -41,6 +45,8 @@ pub(super) struct Pump {
     pub(super) couriers: Arc<Couriers>,
     pub(super) spool: Spool,
     pub(super) events: mpsc::SyncSender<Event>,
+    /// The way to the client has something in hand: read, and not yet sent.
+    pub(super) is_delivering: Arc<AtomicBool>,
 }
 
 /// The side that lines went to does not take them any more.
@@ -70,6 +76,8 @@ impl Pump {
         if Pumping::new(self, Side::Upstream, output).run().is_err() {
             told.1 = Event::ClientGone;
         }
+        self.is_delivering.store(false, Ordering::Relaxed);
+        self.client.cut_off();
         self.couriers.wait_until_idle(CHAIN_ENDS);
     }
 
@@ -124,9 +132,17 @@ impl<'a> Pumping<'a> {
     }
 
     fn read_more(&mut self) -> bool {
+        self.note_delivering(false);
         let count = self.source.read(self.buffer.room());
+        self.note_delivering(true);
         self.buffer.filled(count);
         count > 0
+    }
+
+    fn note_delivering(&self, is_delivering: bool) {
+        if self.side == Side::Upstream {
+            self.pump.is_delivering.store(is_delivering, Ordering::Relaxed);
+        }
     }
 
     fn take_complete_lines(&mut self) -> Result<(), SinkClosed> {
@@ -222,7 +238,6 @@ impl<'a> Pumping<'a> {
     /// Sends a line on while it arrives, after what of it has been held.
     fn let_through(&mut self, held: Option<Body>) -> Result<(), SinkClosed> {
         let onward = self.onward.clone();
-        let mut open_line = onward.line();
         let mut scanner = LineScanner::new();
         let mut bytes = 0;
         let mut written = Ok(());
@@ -230,7 +245,7 @@ impl<'a> Pumping<'a> {
             bytes += body.bytes();
             // A held beginning that cannot be read again makes the line Other, which passes.
             let _ = Source::Held(&body).each_chunk(|chunk| scanner.push(chunk));
-            written = Message::whole(Arc::new(body)).write_to(&mut open_line);
+            written = onward.send_message(&Message::whole(Arc::new(body)));
         }
         let mut is_noted = false;
         loop {
@@ -239,7 +254,7 @@ impl<'a> Pumping<'a> {
             match piece {
                 // Sent before it is scanned: the other side can read it meanwhile.
                 Piece::Open(part) => {
-                    written = written.and_then(|()| open_line.write_all(part));
+                    written = written.and_then(|()| onward.send_piece(part));
                     scanner.push(part);
                 }
                 // Scanned before it is sent, so that nobody can react to the line first.
@@ -247,7 +262,7 @@ impl<'a> Pumping<'a> {
                     scanner.push(part);
                     self.note_passed(std::mem::take(&mut scanner), bytes);
                     is_noted = true;
-                    written = written.and_then(|()| open_line.write_all(part));
+                    written = written.and_then(|()| onward.send_piece(part));
                 }
             }
             if !self.next_piece() {

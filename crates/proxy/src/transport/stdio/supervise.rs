@@ -24,6 +24,11 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// How many grace periods a call that is under way may take after its client has closed.
 const PERIODS_FOR_ANSWERS: u32 = 30;
 
+/// The shortest grace period.
+const SHORTEST: Duration = Duration::from_millis(50);
+/// How long a process may take to be gone after SIGKILL.
+const AFTER_KILL: Duration = Duration::from_secs(5);
+
 /// How things stand when an event is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Standing {
@@ -109,7 +114,8 @@ enum Next {
 impl Supervisor {
     pub(super) fn new(grace: Duration) -> Self {
         Self {
-            grace,
+            // Without any, waiting would be spinning.
+            grace: grace.max(SHORTEST),
             exit: None,
             output_closed: false,
             abandoned: false,
@@ -193,12 +199,17 @@ impl Supervisor {
     }
 
     fn upstream_ends(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
-        match self.exit {
-            Some(status) if self.output_closed => self.finish(status, standing, actions),
-            _ => {
-                let delay = if self.told_to_end { self.grace } else { SETTLE };
-                self.schedule(Next::Settle, 0, delay, standing, now);
+        if let Some(status) = self.exit.filter(|_| self.output_closed) {
+            return self.finish(status, standing, actions);
+        }
+        match &mut self.due {
+            // What is due already is not put off; but there is nobody left to kill.
+            Some(due) if matches!(due.what, Next::Kill | Next::GiveUp) => {
+                if self.exit.is_some() {
+                    due.what = Next::Settle;
+                }
             }
+            _ => self.schedule(Next::Settle, 0, SETTLE, standing, now),
         }
     }
 
@@ -226,7 +237,10 @@ impl Supervisor {
         let has_sent = due.lines_sent != standing.lines_sent;
         let periods = if has_sent { 0 } else { due.periods + 1 };
         match due.what {
-            Next::Settle | Next::Terminate { .. } if self.has_reason_to_wait(periods, standing) => {
+            Next::Settle | Next::Terminate { .. }
+                if self.has_reason_to_wait(periods, standing)
+                    || (due.what == Next::Settle && has_sent && !self.told_to_end) =>
+            {
                 self.schedule(due.what, periods, self.grace, standing, now);
             }
             Next::Settle => self.settle(standing, now, actions),
@@ -237,7 +251,7 @@ impl Supervisor {
             }
             Next::Kill => {
                 actions.push(Action::Signal(SIGKILL, "it does not end"));
-                self.schedule(Next::GiveUp, 0, self.grace, standing, now);
+                self.schedule(Next::GiveUp, 0, AFTER_KILL, standing, now);
             }
             Next::GiveUp => {
                 self.due = None;

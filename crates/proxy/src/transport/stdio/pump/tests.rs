@@ -1,7 +1,7 @@
 //! A pump between real pipes, with interceptors in the chain.
 
 use std::{
-    io::{BufRead, BufReader, PipeReader, PipeWriter, pipe},
+    io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe},
     sync::Mutex,
     thread::{self, JoinHandle},
 };
@@ -36,6 +36,7 @@ impl Session {
             couriers: Arc::default(),
             spool: Spool { max_memory_bytes: 100_000, directory: spool.path().to_owned() },
             events: mpsc::sync_channel(64).0,
+            is_delivering: Arc::default(),
         };
         let back = pump.clone();
         let threads = vec![

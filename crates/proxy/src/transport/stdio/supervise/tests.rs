@@ -59,7 +59,7 @@ fn an_upstream_that_ignores_its_clients_end_is_terminated_then_killed() {
     assert_eq!(signals(&script.at(5, Event::Tick)), [SIGTERM]);
     assert_eq!(script.wakes_after(), Some(10));
     assert_eq!(signals(&script.at(10, Event::Tick)), [SIGKILL]);
-    assert_eq!(script.at(15, Event::Tick).last(), Some(&Action::Finish(None)));
+    assert_eq!(script.at(15, Event::Tick).last(), Some(&Action::Finish(None)), "at last");
 }
 
 #[test]
@@ -233,4 +233,22 @@ fn a_client_that_is_gone_closes_the_upstreams_input() {
 fn an_ending_is_described_for_people() {
     assert_eq!(description(exited(3)), "exited with code 3");
     assert_eq!(description(ExitStatus::from_raw(9)), "was ended by signal 9 (SIGKILL)");
+}
+
+#[test]
+fn closing_its_output_puts_no_kill_off() {
+    let mut script = Script::new();
+    script.at(0, Event::Signal(SIGTERM));
+    script.at(1, Event::OutputClosed);
+    assert_eq!(signals(&script.at(5, Event::Tick)), [SIGKILL]);
+}
+
+#[test]
+fn without_grace_nothing_spins() {
+    let mut supervisor = Supervisor::new(Duration::ZERO);
+    let now = Instant::now();
+    let standing = Standing { is_backed_up: true, ..Standing::default() };
+    supervisor.on(Event::ClientClosed, standing, now);
+    supervisor.on(Event::Tick, standing, now + SHORTEST);
+    assert!(supervisor.wakes_at() > Some(now + SHORTEST));
 }
