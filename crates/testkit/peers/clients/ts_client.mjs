@@ -9,16 +9,14 @@
 // without a proxy in between, so times, ids and the number of repeated notifications are left
 // out of it.
 
-import { createHash } from 'node:crypto';
 import { Client, LOG_LEVEL_META_KEY, withInputRequired, specTypeSchemas } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-
-const PATIENCE_MS = 20_000;
+import { PATIENCE_MS, brief, commandLine, digest, fail, outcome, recordProgress, until } from './ts_report.mjs';
 
 // A hang must end as a failed run, not as a stuck test.
 setTimeout(() => fail(new Error('the whole run took too long')), 60_000).unref();
 
-const { era, command, args } = commandLine(process.argv.slice(2));
+const { era, command, args } = commandLine(process.argv.slice(2), ['legacy', 'modern', 'auto']);
 
 const logs = [];
 const progressSeen = [];
@@ -57,7 +55,7 @@ try {
     // The whole environment goes on: the SDK would hand down a handful of variables only.
     const transport = new StdioClientTransport({ command, args, env: { ...process.env } });
     await client.connect(transport);
-    recordProgress(transport);
+    recordProgress(transport, progressSeen);
     const report = { era, version: client.getNegotiatedProtocolVersion(), server: server() };
     Object.assign(report, client.getProtocolEra() === 'modern' ? await modern() : await legacy());
     await client.close();
@@ -315,71 +313,4 @@ function prompt(name, args) {
 
 function complete(prompt, name, value) {
     return outcome(client.complete({ ref: { type: 'ref/prompt', name: prompt }, argument: { name, value } }));
-}
-
-/** Notes progress as it arrives: the SDK forgets what it reads in one go with the result. */
-function recordProgress(transport) {
-    const { onmessage } = transport;
-    transport.onmessage = (message, extra) => {
-        const { method, params } = message;
-        if (method === 'notifications/progress') progressSeen.push([params.progress, params.total]);
-        onmessage(message, extra);
-    };
-}
-
-/** What came of a request, be it a result or an error. */
-async function outcome(promise) {
-    try {
-        return brief(await promise);
-    } catch (error) {
-        return brief({ error: { name: error.name, code: error.code, message: error.message, data: error.data } });
-    }
-}
-
-/** Shortens long strings to their digest and blanks what differs from run to run. */
-function brief(value) {
-    if (typeof value === 'string') {
-        const text = value
-            .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/g, '<id>')
-            .replace(/\d{1,2}:\d\d:\d\d( ?[AP]M)?/g, '<time>');
-        return text.length <= 400 ? text : digest(text);
-    }
-    if (Array.isArray(value)) return value.map(brief);
-    if (value === null || typeof value !== 'object') return value;
-    return Object.fromEntries(
-        Object.entries(value).map(([key, inner]) => {
-            // The blob of a dynamic resource says when it was made.
-            if (key === 'blob') return [key, brief(Buffer.from(inner, 'base64').toString('latin1'))];
-            return [key, brief(inner)];
-        })
-    );
-}
-
-function digest(text) {
-    return { chars: text.length, sha256: createHash('sha256').update(text).digest('hex') };
-}
-
-/** Waits until `condition` gives something truthy, and returns it. */
-async function until(condition) {
-    for (const start = Date.now(); Date.now() - start < PATIENCE_MS; await new Promise(wake => setTimeout(wake, 10))) {
-        const value = condition();
-        if (value) return value;
-    }
-    throw new Error(`waited in vain for: ${condition}`);
-}
-
-function commandLine(words) {
-    const dashes = words.indexOf('--');
-    const flag = words.slice(0, Math.max(dashes, 0)).indexOf('--era');
-    const era = flag < 0 ? 'legacy' : words[flag + 1];
-    if (dashes < 0 || dashes === words.length - 1 || !['legacy', 'modern', 'auto'].includes(era)) {
-        fail(new Error('usage: [--era legacy|modern|auto] -- COMMAND ARGS…'));
-    }
-    const [command, ...args] = words.slice(dashes + 1);
-    return { era, command, args };
-}
-
-function fail(error) {
-    console.error(error);
-    process.exit(1);
 }

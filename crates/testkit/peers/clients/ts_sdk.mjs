@@ -6,7 +6,6 @@
 // of JSON: what it saw. The same server must give the same line with and without a proxy in
 // between, so times, ids and the number of repeated notifications are left out of it.
 
-import { createHash } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks';
@@ -20,14 +19,12 @@ import {
     ResourceUpdatedNotificationSchema,
     ToolListChangedNotificationSchema
 } from '@modelcontextprotocol/sdk/types.js';
-
-const PATIENCE_MS = 20_000;
+import { PATIENCE_MS, brief, commandLine, digest, fail, outcome, recordProgress, until } from './ts_report.mjs';
 
 // A hang must end as a failed run, not as a stuck test.
 setTimeout(() => fail(new Error('the whole run took too long')), 60_000).unref();
 
-const { era, command, args } = commandLine(process.argv.slice(2));
-if (era !== 'legacy') fail(new Error('this SDK speaks the legacy era only'));
+const { era, command, args } = commandLine(process.argv.slice(2), ['legacy']);
 
 const logs = [];
 const progressSeen = [];
@@ -78,7 +75,7 @@ try {
     // The whole environment goes on: the SDK would hand down a handful of variables only.
     const transport = new StdioClientTransport({ command, args, env: { ...process.env } });
     await client.connect(transport);
-    recordProgress(transport);
+    recordProgress(transport, progressSeen);
     const report = { era, server: server() };
     report.tools = await tools();
     // A task takes seconds, so it runs beside the rest.
@@ -276,68 +273,4 @@ async function cancelledTask() {
 function call(name, args = {}, options = {}) {
     const params = { name, arguments: args };
     return outcome(client.callTool(params, CallToolResultSchema, { timeout: PATIENCE_MS, ...options }));
-}
-
-/** Notes progress as it arrives: the SDK forgets what it reads in one go with the result. */
-function recordProgress(transport) {
-    const { onmessage } = transport;
-    transport.onmessage = (message, extra) => {
-        const { method, params } = message;
-        if (method === 'notifications/progress') progressSeen.push([params.progress, params.total]);
-        onmessage(message, extra);
-    };
-}
-
-/** What came of a request, be it a result or an error. */
-async function outcome(promise) {
-    try {
-        return brief(await promise);
-    } catch (error) {
-        return brief({ error: { name: error.name, code: error.code, message: error.message, data: error.data } });
-    }
-}
-
-/** Shortens long strings to their digest and blanks what differs from run to run. */
-function brief(value) {
-    if (typeof value === 'string') {
-        const text = value
-            .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/g, '<id>')
-            .replace(/\d{1,2}:\d\d:\d\d( ?[AP]M)?/g, '<time>');
-        return text.length <= 400 ? text : digest(text);
-    }
-    if (Array.isArray(value)) return value.map(brief);
-    if (value === null || typeof value !== 'object') return value;
-    return Object.fromEntries(
-        Object.entries(value).map(([key, inner]) => {
-            // The blob of a dynamic resource says when it was made.
-            if (key === 'blob') return [key, brief(Buffer.from(inner, 'base64').toString())];
-            return [key, brief(inner)];
-        })
-    );
-}
-
-function digest(text) {
-    return { chars: text.length, sha256: createHash('sha256').update(text).digest('hex') };
-}
-
-/** Waits until `condition` gives something truthy, and returns it. */
-async function until(condition) {
-    for (const start = Date.now(); Date.now() - start < PATIENCE_MS; await new Promise(wake => setTimeout(wake, 10))) {
-        const value = condition();
-        if (value) return value;
-    }
-    throw new Error(`waited in vain for: ${condition}`);
-}
-
-function commandLine(words) {
-    const dashes = words.indexOf('--');
-    if (dashes < 0 || dashes === words.length - 1) fail(new Error('usage: [--era legacy] -- COMMAND ARGS…'));
-    const flag = words.slice(0, dashes).indexOf('--era');
-    const [command, ...args] = words.slice(dashes + 1);
-    return { era: flag < 0 ? 'legacy' : words[flag + 1], command, args };
-}
-
-function fail(error) {
-    console.error(error);
-    process.exit(1);
 }
