@@ -78,11 +78,37 @@ pub(crate) fn of(captured: &Captured<'_>) -> io::Result<Profile> {
 
 fn shape(bytes: &Mapped) -> Shape {
     let is_json = bytes.trim_ascii_start().first().is_some_and(|byte| b"{[".contains(byte))
-        && syntax::check(bytes).is_ok();
+        && is_valid(bytes);
     let found = if is_json { records::find(bytes) } else { None };
     match found {
         Some(found) => Shape::Table(table(bytes, found)),
         None => Shape::Text(text(bytes)),
+    }
+}
+
+fn is_valid(bytes: &Mapped) -> bool {
+    if bytes.len() <= RELEASE_BYTES {
+        return syntax::check(bytes).is_ok();
+    }
+    // Slower than on a slice, but it holds no more than a buffer.
+    matches!(syntax::check_reader(Releasing { bytes, at: 0 }), Ok(Ok(())))
+}
+
+/// Reads a payload and gives back the memory of what has been read.
+struct Releasing<'a> {
+    bytes: &'a Mapped,
+    at: usize,
+}
+
+impl io::Read for Releasing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = (&self.bytes[self.at..]).read(buffer)?;
+        let before = self.at / RELEASE_BYTES;
+        self.at += count;
+        if self.at / RELEASE_BYTES > before {
+            self.bytes.release_before(self.at);
+        }
+        Ok(count)
     }
 }
 
