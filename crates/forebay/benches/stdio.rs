@@ -10,6 +10,7 @@
 use std::{
     fmt::Write as _,
     fs,
+    hint::black_box,
     io::{Read, Write},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     thread,
@@ -17,6 +18,7 @@ use std::{
 };
 
 use forebay_testkit::programs;
+use forebay_wire::{Line, syntax};
 
 const SMALL_CALLS: usize = 7_000;
 const WARM_UP: usize = 300;
@@ -46,6 +48,7 @@ fn main() {
     let mut report = String::new();
     round_trips(&mut report);
     throughput(&mut report);
+    scan(&mut report);
     start_up(&mut report);
     memory(&mut report);
     std::io::stdout().write_all(report.as_bytes()).expect("stdout");
@@ -103,6 +106,29 @@ fn throughput(report: &mut String) {
         let _ = writeln!(report, "  {name:<10} {:>7.2} ms {rate:>6.0}", time.as_secs_f64() * 1e3);
     }
     target(report, "throughput, forebay / cat relay", ratio(cat, forebay), "≥ 0.7");
+}
+
+/// How fast a line is scanned, beside how fast `serde_json` checks it.
+fn scan(report: &mut String) {
+    let mut server = Server::start(Way::Direct);
+    let line = server.answer_to(&bytes_call(LARGE_BYTES));
+    let rate = |work: &dyn Fn()| {
+        let mut times: Vec<Duration> = (0..ROUNDS)
+            .map(|_| {
+                let started = Instant::now();
+                work();
+                started.elapsed()
+            })
+            .collect();
+        times.sort_unstable();
+        line.len() as f64 / times[ROUNDS / 2].as_secs_f64() / 1e6
+    };
+    let scanned = rate(&|| drop(black_box(Line::of(black_box(&line)))));
+    let checked = rate(&|| drop(black_box(syntax::check(black_box(&line)))));
+    let _ = writeln!(
+        report,
+        "\nscan of that line: {scanned:.0} MB/s; serde_json's check: {checked:.0} MB/s"
+    );
 }
 
 fn start_up(report: &mut String) {
@@ -185,6 +211,17 @@ impl Server {
         self.input.write_all(&line).expect("the server reads");
         self.read_answer();
         started.elapsed()
+    }
+
+    /// Sends a call and returns its answer.
+    fn answer_to(&mut self, call: &[u8]) -> Vec<u8> {
+        self.input.write_all(&[call, b"\n"].concat()).expect("the server reads");
+        let mut answer = Vec::new();
+        while answer.last() != Some(&b'\n') {
+            let count = self.output.read(&mut self.buffer).expect("the server writes");
+            answer.extend_from_slice(&self.buffer[..count]);
+        }
+        answer
     }
 
     fn read_answer(&mut self) {

@@ -96,19 +96,10 @@ fn unicode(text: &[u8], sink: &mut dyn Write) -> Result<usize, Trouble> {
 mod tests {
     use std::fmt::Write as _;
 
+    use forebay_testkit::trickle::Trickle;
     use proptest::prelude::*;
 
     use super::*;
-
-    /// Yields a few bytes at a time.
-    struct Trickle<'a>(&'a [u8], usize);
-
-    impl Read for Trickle<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let limit = buffer.len().min(self.1);
-            self.0.read(&mut buffer[..limit])
-        }
-    }
 
     fn decoded(json: &[u8], portion: usize) -> Option<Vec<u8>> {
         let mut out = Vec::new();

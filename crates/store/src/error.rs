@@ -39,14 +39,6 @@ pub enum StoreError {
     NoFreeName,
 }
 
-impl StoreError {
-    /// True if the disk is full or a quota is reached.
-    pub fn is_out_of_space(&self) -> bool {
-        let Self::File { source, .. } = self else { return false };
-        matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-    }
-}
-
 /// Says what was tried when a file operation fails.
 pub(crate) trait Doing<T> {
     fn doing(self, doing: &'static str, path: &std::path::Path) -> Result<T, StoreError>;

@@ -4,7 +4,6 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    ffi::OsStr,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -200,7 +199,7 @@ fn compress(store: &Store, entry: &mut Entry, collected: &mut Collected) -> Resu
     let mut has_changed = false;
     for part in 0..dataset.metadata().parts.len() {
         let path = dataset.plain_path(part);
-        if !path.exists() || path.extension() == Some(OsStr::new("parquet")) {
+        if !path.exists() {
             continue;
         }
         if is_in_use(&path) {

@@ -8,3 +8,4 @@ pub mod peer;
 pub mod playbook;
 pub mod programs;
 pub mod real;
+pub mod trickle;

@@ -111,19 +111,10 @@ impl<R: Read> Read for Utf8Reader<R> {
 
 #[cfg(test)]
 mod tests {
+    use forebay_testkit::trickle::Trickle;
     use proptest::prelude::*;
 
     use super::*;
-
-    /// Yields a few bytes at a time.
-    struct Trickle<'a>(&'a [u8], usize);
-
-    impl Read for Trickle<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let limit = buffer.len().min(self.1);
-            self.0.read(&mut buffer[..limit])
-        }
-    }
 
     #[test]
     fn nesting_of_100_000_levels_is_only_memory() {

@@ -150,8 +150,8 @@ fn end_with_parent(process: &mut ProcessCommand) {
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent(_process: &mut ProcessCommand) {}
 
-/// Lets the upstream write ahead while we read: a large result passes a third faster so. It is a
-/// wish; more would eat into what the system grants a user for all pipes.
+/// Lets the upstream write ahead while we read, so that a large result passes faster. It is a wish;
+/// more would eat into what the system grants a user for all pipes.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &ChildStdout) {
     const PIPE_BYTES: usize = 256 * 1024;
