@@ -67,7 +67,10 @@ pub(crate) fn of(captured: &Captured<'_>) -> io::Result<Profile> {
     for (payload, bytes) in captured.payloads.iter().enumerate() {
         let profile = Profile { payload, shape: shape(bytes) };
         let weight = |profile: &Profile| {
-            (profile.records().is_some(), captured.payloads[profile.payload].len())
+            // The same text as structured content is one long line of escapes.
+            let has_lines = matches!(&profile.shape, Shape::Text(text) if text.lines > 1);
+            let length = captured.payloads[profile.payload].len();
+            (profile.records().is_some(), has_lines, length)
         };
         if best.as_ref().is_none_or(|best| weight(&profile) > weight(best)) {
             best = Some(profile);

@@ -200,6 +200,18 @@ fn text_that_is_no_table_gets_an_outline() {
 }
 
 #[test]
+fn a_text_is_outlined_rather_than_its_escaped_twin() {
+    let bench = Bench::new();
+    let text = "a line of text\n".repeat(2000);
+    let mut result = text_result(&text);
+    result["structuredContent"] = json!({ "content": text });
+    let (replacement, dataset) = bench.kept(&result);
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
+    assert!(summary.starts_with("Large response detected (2000 lines, ~"), "{summary}");
+    assert_eq!(restored(&dataset), result);
+}
+
+#[test]
 fn a_summary_fits_however_wide_the_table() {
     let bench = Bench::new();
     let wide: Vec<Value> = (0..20)
