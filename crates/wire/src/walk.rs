@@ -7,19 +7,28 @@ use memchr::memchr2;
 
 use crate::skip::Skipper;
 
+/// How much of a value is passed over before whoever asked is told.
+const STEP: usize = 16 * 1024 * 1024;
+
 /// The elements of an array.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Elements<'a> {
     rest: &'a [u8],
     is_first: bool,
+    passed: Passed<'a>,
 }
 
 /// The members of an object.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Members<'a> {
     rest: &'a [u8],
     is_first: bool,
+    passed: Passed<'a>,
 }
+
+/// Told, within a long value too, what is still to come: whoever has mapped the text can give the
+/// memory of the rest back.
+pub type Passed<'a> = Option<&'a dyn Fn(&[u8])>;
 
 /// What kind of value a JSON text is, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +49,29 @@ pub enum Type {
 
 /// The elements of `json`, if it is an array.
 pub fn elements(json: &[u8]) -> Option<Elements<'_>> {
+    elements_telling(json, None)
+}
+
+/// [`elements`] of a text so long that its memory is to be given back on the way.
+pub fn elements_telling<'a>(json: &'a [u8], passed: Passed<'a>) -> Option<Elements<'a>> {
     let rest = json.trim_ascii_start().strip_prefix(b"[")?;
-    Some(Elements { rest, is_first: true })
+    Some(Elements { rest, is_first: true, passed })
 }
 
 /// The members of `json`, if it is an object.
 pub fn members(json: &[u8]) -> Option<Members<'_>> {
+    members_telling(json, None)
+}
+
+/// [`members`] of a text so long that its memory is to be given back on the way.
+pub fn members_telling<'a>(json: &'a [u8], passed: Passed<'a>) -> Option<Members<'a>> {
     let rest = json.trim_ascii_start().strip_prefix(b"{")?;
-    Some(Members { rest, is_first: true })
+    Some(Members { rest, is_first: true, passed })
+}
+
+/// Splits the value at the front of `json` from what follows it.
+pub fn value(json: &[u8]) -> Option<(&[u8], &[u8])> {
+    split_value(json, None)
 }
 
 /// Tells a value's type; `None` if it is no JSON.
@@ -63,12 +87,19 @@ pub fn type_of(json: &[u8]) -> Option<Type> {
     })
 }
 
+impl Elements<'_> {
+    /// True if what is left is the end of the array and nothing else.
+    pub fn is_at_end(&self) -> bool {
+        self.rest.trim_ascii_start().starts_with(b"]")
+    }
+}
+
 impl<'a> Iterator for Elements<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
         self.rest = after_separator(self.rest, &mut self.is_first)?;
-        let (value, rest) = split_value(self.rest)?;
+        let (value, rest) = split_value(self.rest, self.passed)?;
         self.rest = rest;
         Some(value)
     }
@@ -80,10 +111,10 @@ impl<'a> Iterator for Members<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.rest = after_separator(self.rest, &mut self.is_first)?;
-        let (key, rest) = split_value(self.rest)?;
+        let (key, rest) = split_value(self.rest, None)?;
         let key = key.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         let rest = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-        let (value, rest) = split_value(rest)?;
+        let (value, rest) = split_value(rest, self.passed)?;
         self.rest = rest;
         Some((key, value))
     }
@@ -97,10 +128,9 @@ fn after_separator<'a>(rest: &'a [u8], is_first: &mut bool) -> Option<&'a [u8]> 
     Some(rest.strip_prefix(b",")?.trim_ascii_start())
 }
 
-/// Splits the value at the front of `json` from what follows it.
-fn split_value(json: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_value<'a>(json: &'a [u8], passed: Passed<'_>) -> Option<(&'a [u8], &'a [u8])> {
     let end = match type_of(json)? {
-        Type::Object | Type::Array => Skipper::after_opening().skip(&json[1..])? + 1,
+        Type::Object | Type::Array => container_end(json, passed)?,
         Type::String => string_end(json)?,
         Type::Number | Type::Boolean | Type::Null => json
             .iter()
@@ -110,6 +140,24 @@ fn split_value(json: &[u8]) -> Option<(&[u8], &[u8])> {
             .unwrap_or(json.len()),
     };
     json.split_at_checked(end)
+}
+
+fn container_end(json: &[u8], passed: Passed<'_>) -> Option<usize> {
+    let mut skipper = Skipper::after_opening();
+    let mut at = 1;
+    loop {
+        let end = json.len().min(at + STEP);
+        if let Some(used) = skipper.skip(&json[at..end]) {
+            return Some(at + used);
+        }
+        if end == json.len() {
+            return None;
+        }
+        at = end;
+        if let Some(passed) = passed {
+            passed(&json[at..]);
+        }
+    }
 }
 
 fn string_end(json: &[u8]) -> Option<usize> {
