@@ -11,12 +11,12 @@ use std::{
 
 use forebay_proxy::session::Call;
 use forebay_store::{Capture, Dataset, Description, Mapped, Store, StoreError};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     detect::Weight,
     events,
-    profile::{Profile, Shape},
+    profile::Profile,
     result::ToolResult,
     tokens,
     unescape::{self, Trouble},
@@ -131,22 +131,19 @@ impl Captured<'_> {
     ) -> Result<Dataset, CaptureError> {
         let tokens: u64 = self.payloads.iter().map(|payload| tokens::about(payload)).sum();
         let holes: Vec<Value> = self.holes.iter().map(Hole::to_json).collect();
-        let mut more = Map::new();
+        let mut more = profile.details();
         more.insert("tokens".to_owned(), tokens.into());
         more.insert(
             "template".to_owned(),
             json!({"part": self.capture.part_count() - 1, "holes": holes}),
         );
-        if let Shape::Table(table) = &profile.shape {
-            more.insert("recordsAt".to_owned(), table.path.clone().into());
-        }
         let dataset = self.capture.commit(Description {
             tool: call.tool().unwrap_or_default().to_owned(),
             server: call.upstream.to_string(),
             original_size: weight.bytes,
             record_count: profile.records(),
             schema: profile.schema(),
-            summary: profile.facts(),
+            summary: profile.summary(),
             more,
         })?;
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);

@@ -11,6 +11,7 @@ mod policy;
 mod profile;
 mod replace;
 mod result;
+mod shape;
 mod summarise;
 mod tokens;
 mod unescape;
@@ -28,7 +29,7 @@ use forebay_proxy::{
 use forebay_store::Store;
 
 pub use capture::{CaptureError, restore};
-pub use policy::Policy;
+pub use policy::{Policy, SchemaInference};
 
 /// Keeps large results.
 pub struct Keeper {
@@ -75,10 +76,10 @@ impl Interceptor for Keeper {
             return Ok(Verdict::Pass);
         };
         let captured = capture::keep(&result, &self.store)?;
-        let profile = profile::of(&captured)?;
+        let profile = profile::of(&captured, &self.policy)?;
         let dataset = captured.commit(call, &result, &profile, weight)?;
-        let summary = summarise::within(self.policy.summary_tokens, &dataset, &profile);
-        Ok(Verdict::Replace(replace::result(&result, &dataset, &profile, &summary)?))
+        let summary = summarise::of(&dataset, &profile, &self.policy);
+        Ok(Verdict::Replace(replace::result(&result, &summary)?))
     }
 
     fn on_tool_list(&self, _call: &Call, list: &Payload) -> Result<Verdict, HookError> {

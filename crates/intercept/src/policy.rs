@@ -9,11 +9,33 @@ pub struct Policy {
     pub summary_tokens: usize,
     /// Tools whose results always pass.
     pub excluded_tools: Vec<String>,
+    /// How fields are described.
+    pub schema_inference: SchemaInference,
+}
+
+/// How fields are described.
+#[derive(Debug, Clone)]
+pub struct SchemaInference {
+    /// How many records their facts are taken from; 0 for all.
+    pub sample_size: u64,
+    /// Times, dates, UUIDs and URLs are told from other texts, and numbers in cells.
+    pub type_detection: bool,
+}
+
+impl Default for SchemaInference {
+    fn default() -> Self {
+        Self { sample_size: 0, type_detection: true }
+    }
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { threshold_tokens: 8_192, summary_tokens: 600, excluded_tools: Vec::new() }
+        Self {
+            threshold_tokens: 8_192,
+            summary_tokens: 600,
+            excluded_tools: Vec::new(),
+            schema_inference: SchemaInference::default(),
+        }
     }
 }
 

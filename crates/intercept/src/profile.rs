@@ -1,76 +1,76 @@
-//! Stage 3 of 5: looks through a payload once and says what is in it.
+//! Stage 3 of 5: looks through the payloads once and says what is in them.
 //!
-//! Records are found by looking, not by name ([`records`]); each field's facts are exact unless they
-//! say otherwise ([`field`]). What holds no records gets an outline of its lines.
+//! What a payload is, is told by looking ([`crate::shape`]); each field's facts are exact unless they
+//! say otherwise ([`field`]). What holds no records gets an outline of its lines ([`outline`]).
 
 mod distinct;
 mod field;
-mod records;
+mod kind;
+mod outline;
+mod samples;
+mod table;
 
-use std::io;
+use std::{io, thread};
 
 use forebay_store::Mapped;
-use forebay_wire::{syntax, walk};
-use memchr::memchr_iter;
 use serde_json::{Map, Value, json};
 
-use self::records::Found;
-pub(crate) use self::{distinct::Count, field::Field};
-use crate::capture::Captured;
+pub(crate) use self::{
+    distinct::Count,
+    field::{Field, Raw, text_of},
+    kind::Kind,
+    outline::Outline,
+    table::{Builder, Table},
+};
+use crate::{
+    capture::Captured,
+    policy::Policy,
+    shape::{self, Contents, Format, View},
+};
 
-/// How often the memory of what has been read is given back.
-const RELEASE_BYTES: usize = 16 * 1024 * 1024;
-/// Fields past this many are counted, not described.
-const MAX_FIELDS: usize = 2_000;
-const SAMPLES: usize = 3;
+/// A payload up to this long is not worth a second thread.
+const MIN_PARALLEL_BYTES: usize = 256 * 1024;
+
+/// How values are looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// How many records the fields' facts are taken from; 0 for all.
+    pub(crate) sample_size: u64,
+    /// Texts are told apart by their form.
+    pub(crate) detects_types: bool,
+    /// Strings stand for whatever they look like.
+    pub(crate) has_cells: bool,
+}
 
 /// What is in a result.
 #[derive(Debug)]
 pub(crate) struct Profile {
     /// The payload that this is about.
     pub(crate) payload: usize,
-    pub(crate) shape: Shape,
-}
-
-/// What a payload is.
-#[derive(Debug)]
-pub(crate) enum Shape {
-    Table(Table),
-    Text(Text),
-}
-
-/// Records and their fields.
-#[derive(Debug)]
-pub(crate) struct Table {
-    /// Where they are, as a JSON path.
-    pub(crate) path: String,
-    pub(crate) records: u64,
-    pub(crate) fields: Vec<Field>,
-    /// How many fields were too many to describe.
-    pub(crate) other_fields: usize,
-    /// Some records as they are written: the first, a typical one, the longest.
-    pub(crate) samples: Vec<String>,
-}
-
-/// Lines.
-#[derive(Debug)]
-pub(crate) struct Text {
-    pub(crate) lines: u64,
-    pub(crate) longest_line: usize,
-    pub(crate) head: Vec<String>,
-    pub(crate) tail: Vec<String>,
+    pub(crate) format: Format,
+    /// Tables, the largest first.
+    pub(crate) tables: Vec<Table>,
+    /// Values beside them: where they are, and as they are written.
+    pub(crate) envelope: Vec<(String, String)>,
+    /// If there are no tables.
+    pub(crate) outline: Option<Outline>,
 }
 
 /// Looks through the payloads and describes the one that holds the most.
-pub(crate) fn of(captured: &Captured<'_>) -> io::Result<Profile> {
+pub(crate) fn of(captured: &Captured<'_>, policy: &Policy) -> io::Result<Profile> {
+    let rules = Rules {
+        sample_size: policy.schema_inference.sample_size,
+        detects_types: policy.schema_inference.type_detection,
+        has_cells: false,
+    };
     let mut best: Option<Profile> = None;
     for (payload, bytes) in captured.payloads.iter().enumerate() {
-        let profile = Profile { payload, shape: shape(bytes) };
+        let profile = of_payload(payload, bytes, rules);
         let weight = |profile: &Profile| {
             // The same text as structured content is one long line of escapes.
-            let has_lines = matches!(&profile.shape, Shape::Text(text) if text.lines > 1);
-            let length = captured.payloads[profile.payload].len();
-            (profile.records().is_some(), has_lines, length)
+            let has_lines = profile.outline.as_ref().is_some_and(|outline| outline.lines > 1);
+            let has_records = profile.main().is_some_and(|table| table.records > 1);
+            (has_records, has_lines, captured.payloads[profile.payload].len())
         };
         if best.as_ref().is_none_or(|best| weight(&profile) > weight(best)) {
             best = Some(profile);
@@ -79,230 +79,76 @@ pub(crate) fn of(captured: &Captured<'_>) -> io::Result<Profile> {
     best.ok_or_else(|| io::Error::other("there is nothing to describe"))
 }
 
-fn shape(bytes: &Mapped) -> Shape {
-    let is_json = bytes.trim_ascii_start().first().is_some_and(|byte| b"{[".contains(byte))
-        && is_valid(bytes);
-    let found = if is_json { records::find(bytes) } else { None };
-    match found {
-        Some(found) => Shape::Table(table(bytes, found)),
-        None => Shape::Text(text(bytes)),
+fn of_payload(payload: usize, bytes: &Mapped, rules: Rules) -> Profile {
+    let mut view = shape::of(bytes);
+    let (mut contents, is_sound) = look_through(&view, bytes.len(), rules);
+    if !is_sound {
+        view = shape::not_json(bytes);
+        contents = view.contents(rules);
     }
+    let outline = contents.tables.is_empty().then(|| outline::of(bytes));
+    let Contents { tables, envelope } = contents;
+    Profile { payload, format: view.format, tables, envelope, outline }
 }
 
-fn is_valid(bytes: &Mapped) -> bool {
-    if bytes.len() <= RELEASE_BYTES {
-        return syntax::check(bytes).is_ok();
+/// Reads the records and checks the syntax, side by side.
+fn look_through(view: &View<'_>, bytes: usize, rules: Rules) -> (Contents, bool) {
+    if bytes < MIN_PARALLEL_BYTES {
+        let is_sound = view.is_sound();
+        return (if is_sound { view.contents(rules) } else { Contents::default() }, is_sound);
     }
-    // Slower than on a slice, but it holds no more than a buffer.
-    matches!(syntax::check_reader(Releasing { bytes, at: 0 }), Ok(Ok(())))
-}
-
-/// Reads a payload and gives back the memory of what has been read.
-struct Releasing<'a> {
-    bytes: &'a Mapped,
-    at: usize,
-}
-
-impl io::Read for Releasing<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = (&self.bytes[self.at..]).read(buffer)?;
-        let before = self.at / RELEASE_BYTES;
-        self.at += count;
-        if self.at / RELEASE_BYTES > before {
-            self.bytes.release_before(self.at);
-        }
-        Ok(count)
-    }
-}
-
-fn table(bytes: &Mapped, found: Found<'_>) -> Table {
-    let mut fields = Fields::default();
-    let mut samples = Samples::default();
-    let mut records = 0;
-    let mut released = 0;
-    let base = bytes.as_ptr().addr();
-    for (key, record) in found.records {
-        records += 1;
-        samples.offer(records, record);
-        if let Some(key) = key {
-            fields.observe(0, records, b"key", field::Raw::Key(key));
-        }
-        match walk::members(record) {
-            Some(members) => {
-                for (position, (name, value)) in members.enumerate() {
-                    let position = position + usize::from(key.is_some());
-                    fields.observe(position, records, name, field::Raw::Value(value));
-                }
-            }
-            None => fields.observe(0, records, b"value", field::Raw::Value(record)),
-        }
-        let offset = record.as_ptr().addr() - base;
-        if offset - released > RELEASE_BYTES {
-            bytes.release_before(offset);
-            released = offset;
-        }
-    }
-    Table {
-        path: found.path,
-        records,
-        other_fields: fields.passed_over,
-        fields: fields.list.into_iter().map(|field| field.finish(records)).collect(),
-        samples: samples.chosen(),
-    }
-}
-
-/// The fields seen so far, in the order of their first appearance.
-#[derive(Default)]
-struct Fields {
-    list: Vec<field::Observer>,
-    by_name: std::collections::HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
-    passed_over: usize,
-}
-
-impl Fields {
-    fn observe(&mut self, position: usize, record: u64, name: &[u8], value: field::Raw<'_>) {
-        // Records are mostly alike: the field is where it was in the one before.
-        let index = match self.list.get(position) {
-            Some(field) if field.is_called(name) => position,
-            _ => match self.by_name.get(name) {
-                Some(index) => *index,
-                None if self.list.len() < MAX_FIELDS => {
-                    self.by_name.insert(name.to_vec(), self.list.len());
-                    self.list.push(field::Observer::new(name));
-                    self.list.len() - 1
-                }
-                None => {
-                    self.passed_over += 1;
-                    return;
-                }
-            },
-        };
-        self.list[index].see(record, value);
-    }
-}
-
-/// Chooses records to show: the first, the middle one of those seen, the longest.
-#[derive(Default)]
-struct Samples<'a> {
-    first: Option<&'a [u8]>,
-    typical: Option<(u64, &'a [u8])>,
-    longest: Option<&'a [u8]>,
-}
-
-impl<'a> Samples<'a> {
-    fn offer(&mut self, number: u64, record: &'a [u8]) {
-        self.first.get_or_insert(record);
-        // Replaced at every doubling: in the end it lies in the middle, more or less.
-        if number.is_power_of_two() || self.typical.is_none() {
-            self.typical = Some((number, record));
-        }
-        if self.longest.is_none_or(|longest| record.len() > longest.len()) {
-            self.longest = Some(record);
-        }
-    }
-
-    fn chosen(&self) -> Vec<String> {
-        let typical = self.typical.map(|(_, record)| record);
-        let mut chosen: Vec<&[u8]> = Vec::new();
-        for record in [self.first, typical, self.longest].into_iter().flatten() {
-            if !chosen.contains(&record) && chosen.len() < SAMPLES {
-                chosen.push(record);
-            }
-        }
-        chosen.into_iter().map(|record| String::from_utf8_lossy(record).into_owned()).collect()
-    }
-}
-
-fn text(bytes: &Mapped) -> Text {
-    const SHOWN: usize = 5;
-    let mut longest_line = 0;
-    let mut lines = 0;
-    let mut start = 0;
-    let mut head = Vec::new();
-    let mut tail = std::collections::VecDeque::new();
-    let mut see = |line: &[u8]| {
-        lines += 1;
-        longest_line = longest_line.max(line.len());
-        if head.len() < SHOWN {
-            head.push(shortened(line));
-        } else {
-            tail.push_back(line.to_vec());
-            if tail.len() > SHOWN {
-                tail.pop_front();
-            }
-        }
-    };
-    let mut released = 0;
-    for newline in memchr_iter(b'\n', bytes) {
-        see(&bytes[start..newline]);
-        start = newline + 1;
-        if start - released > RELEASE_BYTES {
-            bytes.release_before(start);
-            released = start;
-        }
-    }
-    if start < bytes.len() {
-        see(&bytes[start..]);
-    }
-    let tail = tail.iter().map(|line| shortened(line)).collect();
-    Text { lines, longest_line, head, tail }
-}
-
-/// The beginning of a line that is too long to show.
-fn shortened(line: &[u8]) -> String {
-    const MAX: usize = 200;
-    String::from_utf8_lossy(&line[..line.len().min(MAX)]).trim_end().to_owned()
+    thread::scope(|scope| {
+        let check = scope.spawn(|| view.is_sound());
+        let contents = view.contents(rules);
+        (contents, check.join().unwrap_or(false))
+    })
 }
 
 impl Profile {
-    /// How many fields or lines there are to tell of.
-    pub(crate) fn items(&self) -> usize {
-        match &self.shape {
-            Shape::Table(table) => table.fields.len(),
-            Shape::Text(_) => 0,
-        }
+    /// The table that the result is about.
+    pub(crate) fn main(&self) -> Option<&Table> {
+        self.tables.first()
     }
 
     pub(crate) fn records(&self) -> Option<u64> {
-        match &self.shape {
-            Shape::Table(table) => Some(table.records),
-            Shape::Text(_) => None,
-        }
+        self.main().map(|table| table.records)
     }
 
     /// The fields' names and types.
     pub(crate) fn schema(&self) -> Value {
-        let fields = match &self.shape {
-            Shape::Table(table) => table.fields.as_slice(),
-            Shape::Text(_) => &[],
-        };
-        let described: Vec<Value> = fields
-            .iter()
-            .map(|field| json!({"name": field.name, "type": field.kind.name()}))
-            .collect();
-        json!({ "fields": described })
+        json!({ "fields": self.main().map(Table::schema).unwrap_or_default() })
     }
 
-    /// The facts, for the metadata.
-    pub(crate) fn facts(&self) -> Value {
-        match &self.shape {
-            Shape::Table(table) => {
-                let fields: Map<String, Value> =
-                    table.fields.iter().map(|field| (field.name.clone(), field.facts())).collect();
-                let values = table.fields.iter().filter(|field| !field.top.is_empty());
-                let distinct: Map<String, Value> = values
-                    .map(|field| {
-                        let counts: Map<String, Value> =
-                            field.top.iter().map(|(v, n)| (v.clone(), (*n).into())).collect();
-                        (field.name.clone(), counts.into())
-                    })
-                    .collect();
-                json!({
-                    "totalRecords": table.records, "sampleRecords": table.samples.len(),
-                    "distinctValues": distinct, "fields": fields,
-                })
-            }
-            Shape::Text(text) => json!({"lines": text.lines, "longestLine": text.longest_line}),
+    /// The facts in short, for the metadata.
+    pub(crate) fn summary(&self) -> Value {
+        match (self.main(), &self.outline) {
+            (Some(table), _) => json!({
+                "totalRecords": table.records, "sampleRecords": table.samples.len(),
+                "distinctValues": table.distinct_values(),
+            }),
+            (None, Some(outline)) => outline.facts(),
+            (None, None) => Value::Null,
         }
+    }
+
+    /// Everything else that is known, for the metadata.
+    pub(crate) fn details(&self) -> Map<String, Value> {
+        let tables: Vec<Value> = self.tables.iter().map(Table::facts).collect();
+        let samples = self.main().map(|table| table.samples.clone()).unwrap_or_default();
+        let envelope: Map<String, Value> = self
+            .envelope
+            .iter()
+            .map(|(path, value)| {
+                let shown = serde_json::from_str(value).unwrap_or_else(|_| value.clone().into());
+                (path.clone(), shown)
+            })
+            .collect();
+        let mut details = Map::new();
+        details.insert("format".to_owned(), self.format.name().into());
+        details.insert("payload".to_owned(), self.payload.into());
+        details.insert("tables".to_owned(), tables.into());
+        details.insert("envelope".to_owned(), envelope.into());
+        details.insert("samples".to_owned(), samples.into());
+        details
     }
 }

@@ -8,26 +8,19 @@
 use std::io::{self, Write};
 
 use forebay_proxy::body::Payload;
-use forebay_store::Dataset;
 use forebay_wire::walk;
 use serde_json::{Value, json};
 
-use crate::{capture, profile::Profile, result::ToolResult};
+use crate::{capture, result::ToolResult, summarise::Summary};
 
 /// The result with the summary in it, as JSON.
-pub(crate) fn result(
-    result: &ToolResult,
-    dataset: &Dataset,
-    profile: &Profile,
-    summary: &str,
-) -> io::Result<Vec<u8>> {
+pub(crate) fn result(result: &ToolResult, summary: &Summary) -> io::Result<Vec<u8>> {
     let mut edits = Vec::new();
     if let Some(span) = &result.content {
-        edits.push((span.clone(), content(result, summary)?));
+        edits.push((span.clone(), content(result, &summary.text)?));
     }
     if let Some(span) = &result.structured {
-        let facts = structured(dataset, profile, summary).to_string().into_bytes();
-        edits.push((span.clone(), facts));
+        edits.push((span.clone(), summary.facts.clone().into_bytes()));
     }
     edits.sort_by_key(|(span, _)| span.start);
     let mut out = Vec::new();
@@ -90,18 +83,6 @@ fn content(result: &ToolResult, summary: &str) -> io::Result<Vec<u8>> {
         blocks.insert(0, summary);
     }
     Ok([b"[".as_slice(), &blocks.join(&b","[..]), b"]"].concat())
-}
-
-/// The facts for clients that show the model structured content alone.
-fn structured(dataset: &Dataset, profile: &Profile, summary: &str) -> Value {
-    let description = &dataset.metadata().description;
-    json!({
-        "dataset_id": dataset.id().as_str(),
-        "record_count": description.record_count,
-        "schema": description.schema,
-        "path": dataset.path(profile.payload).display().to_string(),
-        "hint": summary,
-    })
 }
 
 fn tool_name(tool: &[u8]) -> Option<String> {

@@ -111,7 +111,8 @@ fn records_in_a_text_block_are_kept_and_described() {
     assert_eq!(description.record_count, Some(200));
     insta::assert_snapshot!(
         "records_facts",
-        serde_json::to_string_pretty(&description.summary).unwrap()
+        serde_json::to_string_pretty(&json!([description.summary, description.more["tables"]]))
+            .unwrap()
     );
 }
 
@@ -127,8 +128,10 @@ fn structured_content_is_replaced_too_and_kept_once() {
     let facts = &replacement["structuredContent"];
     assert_eq!(facts["dataset_id"], dataset.id().as_str());
     assert_eq!(facts["record_count"], 100);
-    assert_eq!(facts["schema"]["fields"][1], json!({"name": "id", "type": "integer"}));
-    assert_eq!(facts["hint"], replacement["content"][0]["text"]);
+    let id = json!({"name": "id", "type": "integer", "min": "1", "max": "100", "distinct": 100});
+    assert_eq!(facts["schema"]["fields"][1], id);
+    let facts = serde_json::to_string_pretty(facts).unwrap();
+    insta::assert_snapshot!("structured", settled(&facts, &dataset));
     assert_eq!(dataset.metadata().parts.len(), 2, "one payload and the template");
     assert_eq!(restored(&dataset), result);
 
@@ -178,14 +181,14 @@ fn records_are_found_wherever_they_lie() {
     for (data, path, records, fields) in cases {
         let (_, dataset) = bench.kept(&text_result(&data.to_string()));
         let description = &dataset.metadata().description;
-        assert_eq!(description.more["recordsAt"], path);
+        assert_eq!(description.more["tables"][0]["path"], path);
         assert_eq!(description.record_count, Some(records));
         assert_eq!(description.schema["fields"].as_array().unwrap().len(), fields, "{path}");
     }
 }
 
 #[test]
-fn text_that_is_no_table_gets_an_outline() {
+fn what_comes_from_the_data_is_made_harmless() {
     let bench = Bench::new();
     let mut log = String::new();
     for index in 0..500 {
@@ -194,15 +197,31 @@ fn text_that_is_no_table_gets_an_outline() {
     let (replacement, dataset) = bench.kept(&text_result(&log));
     let summary = replacement["content"][0]["text"].as_str().unwrap();
     assert!(!summary.contains('\u{1b}'), "control characters are made harmless");
+    insta::assert_snapshot!("log", settled(summary, &dataset));
+    assert_eq!(std::fs::read_to_string(dataset.path(0)).unwrap(), log);
+}
+
+#[test]
+fn text_that_is_no_table_gets_an_outline() {
+    let bench = Bench::new();
+    let mut code = String::new();
+    for index in 0..60 {
+        let _ = writeln!(
+            code,
+            "/// Number {index}.\npub fn number_{index}() -> u32 {{\n    {index}\n}}\n"
+        );
+    }
+    let (replacement, dataset) = bench.kept(&text_result(&code));
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
     insta::assert_snapshot!("text", settled(summary, &dataset));
     assert_eq!(dataset.metadata().description.record_count, None);
-    assert_eq!(std::fs::read_to_string(dataset.path(0)).unwrap(), log);
+    assert_eq!(std::fs::read_to_string(dataset.path(0)).unwrap(), code);
 }
 
 #[test]
 fn a_text_is_outlined_rather_than_its_escaped_twin() {
     let bench = Bench::new();
-    let text = "a line of text\n".repeat(2000);
+    let text = "A line of prose, and no more.\n".repeat(2000);
     let mut result = text_result(&text);
     result["structuredContent"] = json!({ "content": text });
     let (replacement, dataset) = bench.kept(&result);
@@ -228,6 +247,9 @@ fn a_summary_fits_however_wide_the_table() {
         let summary = replacement["content"][0]["text"].as_str().unwrap();
         assert!(summary.len() <= 8_000 && tokens::up_to(600, summary).is_some(), "{summary}");
         assert!(summary.starts_with("Large response detected ("));
+        let both = json!({"content": [], "structuredContent": {"rows": data}});
+        let facts = bench.kept(&both).0["structuredContent"].to_string();
+        assert!(facts.len() <= 8_000 && tokens::up_to(600, &facts).is_some(), "{facts}");
     }
 }
 

@@ -1,20 +1,21 @@
 //! The facts of one field.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::borrow::Cow;
 
-use foldhash::fast::FixedState;
 use forebay_wire::{
     scan,
     walk::{self, Type},
 };
+use memchr::memchr;
 use serde_json::{Value, json};
 
-use super::distinct::{Count, Distinct, hash};
+use super::{
+    distinct::{Allowance, Count, Distinct, hash},
+    kind::Kind,
+};
 
-/// More different values than this are not listed one by one.
-const MAX_LISTED: usize = 64;
-/// A longer value is not listed at all.
-const MAX_LISTED_BYTES: usize = 64;
+/// Longer texts have no place in a range.
+const MAX_RANGE_BYTES: usize = 200;
 const TOP: usize = 5;
 
 /// A field of the records.
@@ -30,171 +31,165 @@ pub(crate) struct Field {
     pub(crate) range: Option<(String, String)>,
     /// The most frequent values, if there are few.
     pub(crate) top: Vec<(String, u64)>,
-    /// The length of the longest value as written.
+    /// The length of the longest value: a text's own, anything else's as it is written.
     pub(crate) longest: usize,
-}
-
-/// What a field's values are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Integer,
-    Float,
-    Boolean,
-    String,
-    Timestamp,
-    Date,
-    Uuid,
-    Url,
-    List,
-    Struct,
-    Mixed,
-    Null,
 }
 
 /// A value as it is found.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Raw<'a> {
-    Value(&'a [u8]),
-    /// A member's key, without quotes.
-    Key(&'a [u8]),
+pub(crate) enum Raw<'a> {
+    /// JSON as it is written.
+    Json(&'a [u8]),
+    /// A text, such as the key of a member.
+    Text(&'a [u8]),
+    /// A text that stands for whatever it looks like, such as a cell of a CSV file.
+    Cell(&'a [u8]),
 }
 
 /// Collects the facts of a field, value by value.
 #[derive(Debug)]
 pub(super) struct Observer {
-    name: Vec<u8>,
+    name: String,
     last_record: u64,
     present: u64,
-    kind: Option<Kind>,
     distinct: Distinct,
+    kind: Option<Kind>,
     integers: Option<(i64, i64)>,
+    /// The integers so far came in ascending order, so no two are the same.
+    is_ascending: bool,
     floats: Option<(f64, f64)>,
     texts: Option<(Vec<u8>, Vec<u8>)>,
-    listed: Option<HashMap<Vec<u8>, u64, FixedState>>,
     longest: usize,
-}
-
-impl Kind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Integer => "integer",
-            Self::Float => "float",
-            Self::Boolean => "boolean",
-            Self::String => "string",
-            Self::Timestamp => "timestamp",
-            Self::Date => "date",
-            Self::Uuid => "uuid",
-            Self::Url => "url",
-            Self::List => "list",
-            Self::Struct => "struct",
-            Self::Mixed => "mixed",
-            Self::Null => "null",
-        }
-    }
-
-    /// The kind that covers both.
-    fn or(self, other: Self) -> Self {
-        use Kind::{Date, Float, Integer, Mixed, String, Timestamp, Url, Uuid};
-        let is_text = |kind| matches!(kind, String | Timestamp | Date | Uuid | Url);
-        match (self, other) {
-            (a, b) if a == b => a,
-            (Integer, Float) | (Float, Integer) => Float,
-            (a, b) if is_text(a) && is_text(b) => String,
-            _ => Mixed,
-        }
-    }
-
-    fn of_text(text: &[u8]) -> Self {
-        let shape = |pattern: &[u8]| {
-            text.len() >= pattern.len()
-                && pattern.iter().zip(text).all(|(want, byte)| match want {
-                    b'9' => byte.is_ascii_digit(),
-                    b'x' => byte.is_ascii_hexdigit(),
-                    b'T' => matches!(byte, b'T' | b't' | b' '),
-                    _ => want == byte,
-                })
-        };
-        if shape(b"9999-99-99") {
-            return match text.len() {
-                10 => Self::Date,
-                16.. if shape(b"9999-99-99T99:99") => Self::Timestamp,
-                _ => Self::String,
-            };
-        }
-        if text.len() == 36 && shape(b"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
-            return Self::Uuid;
-        }
-        if text.starts_with(b"https://") || text.starts_with(b"http://") {
-            return Self::Url;
-        }
-        Self::String
-    }
+    detects_types: bool,
 }
 
 impl Observer {
-    pub(super) fn new(name: &[u8]) -> Self {
+    pub(super) fn new(name: String, detects_types: bool) -> Self {
         Self {
-            name: name.to_vec(),
+            name,
             last_record: 0,
             present: 0,
-            kind: None,
             distinct: Distinct::default(),
+            kind: None,
             integers: None,
+            is_ascending: true,
             floats: None,
             texts: None,
-            listed: Some(HashMap::default()),
             longest: 0,
+            detects_types,
         }
     }
 
     pub(super) fn is_called(&self, name: &[u8]) -> bool {
-        self.name == name
+        self.name.as_bytes() == name
     }
 
     /// Takes the value of this field in a record into account. Of several, the first counts.
-    pub(super) fn see(&mut self, record: u64, raw: Raw<'_>) {
+    pub(super) fn see(&mut self, record: u64, raw: Raw<'_>, allowance: &mut Allowance) {
         if self.last_record == record {
             return;
         }
         self.last_record = record;
-        let (kind, value) = match raw {
-            Raw::Key(key) => (Kind::of_text(key), key),
-            Raw::Value(json) => match walk::type_of(json) {
-                Some(Type::Null) | None => return,
-                Some(Type::String) => {
-                    let text = &json[1..json.len() - 1];
-                    (Kind::of_text(text), text)
-                }
-                Some(Type::Number) => (self.number(json), json),
-                Some(Type::Boolean) => (Kind::Boolean, json),
-                Some(Type::Array) => (Kind::List, json),
-                Some(Type::Object) => (Kind::Struct, json),
+        match raw {
+            Raw::Json(json) => match json.first() {
+                Some(b'"') => match text_of(json) {
+                    Cow::Borrowed(text) => self.text(text, allowance),
+                    Cow::Owned(text) => self.text(&text, allowance),
+                },
+                Some(b'n') | None => {}
+                Some(_) => self.json(json, allowance),
             },
-        };
-        self.present += 1;
-        self.kind = Some(self.kind.map_or(kind, |known| known.or(kind)));
-        self.longest = self.longest.max(value.len());
-        self.distinct.add(hash(value));
-        if matches!(kind, Kind::String | Kind::Timestamp | Kind::Date | Kind::Uuid | Kind::Url) {
-            self.text(value);
+            Raw::Text(text) => self.text(text, allowance),
+            Raw::Cell([]) => {}
+            Raw::Cell(text) => self.cell(text, allowance),
         }
-        self.list(value);
     }
 
-    fn number(&mut self, json: &[u8]) -> Kind {
-        let text = std::str::from_utf8(json).unwrap_or_default();
-        if let Ok(integer) = text.parse::<i64>() {
-            let (low, high) = self.integers.unwrap_or((integer, integer));
-            self.integers = Some((low.min(integer), high.max(integer)));
-            return Kind::Integer;
+    fn text(&mut self, text: &[u8], allowance: &mut Allowance) {
+        if self.is_new(hash(text, true), text, allowance) {
+            let kind = if self.detects_types { Kind::of_text(text) } else { Kind::String };
+            self.learn(kind, text, Kind::or);
         }
+    }
+
+    fn cell(&mut self, text: &[u8], allowance: &mut Allowance) {
+        if self.is_new(hash(text, true), text, allowance) {
+            let kind = if self.detects_types { Kind::of_cell(text) } else { Kind::String };
+            // Unlike in JSON nothing says that a cell is more than text.
+            self.learn(kind, text, Kind::or_text);
+            if !kind.is_text() {
+                self.extend_texts(text);
+            }
+        }
+    }
+
+    fn json(&mut self, json: &[u8], allowance: &mut Allowance) {
+        let kind = match walk::type_of(json) {
+            Some(Type::Number) => {
+                self.number(json, allowance);
+                return;
+            }
+            Some(Type::Boolean) => Kind::Boolean,
+            Some(Type::Array) => Kind::List,
+            _ => Kind::Struct,
+        };
+        if self.is_new(hash(json, false), json, allowance) {
+            self.learn(kind, json, Kind::or);
+        }
+    }
+
+    fn number(&mut self, json: &[u8], allowance: &mut Allowance) {
+        let is_integer = json.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'-'));
+        let value = if is_integer && json != b"-0" { Cow::Borrowed(json) } else { canonical(json) };
+        let is_new = self.is_new(hash(&value, false), &value, allowance);
+        if is_new {
+            self.learn(if is_integer { Kind::Integer } else { Kind::Float }, &value, Kind::or);
+        } else if !is_integer && self.kind == Some(Kind::Integer) {
+            // 1.0 after 1: nothing new but that it is written as a float.
+            self.kind = Some(Kind::Float);
+        }
+        self.longest = self.longest.max(json.len());
+    }
+
+    fn is_new(&mut self, hash: u64, value: &[u8], allowance: &mut Allowance) -> bool {
+        self.present += 1;
+        let is_new = self.distinct.add(hash, value, allowance);
+        self.is_ascending &= is_new;
+        is_new
+    }
+
+    /// What a value tells that has not been seen before.
+    fn learn(&mut self, kind: Kind, value: &[u8], cover: fn(Kind, Kind) -> Kind) {
+        self.kind = Some(self.kind.map_or(kind, |known| cover(known, kind)));
+        self.longest = self.longest.max(value.len());
+        match kind {
+            Kind::Integer => {
+                match std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) {
+                    Some(integer) => self.extend_integers(integer),
+                    // Longer than 64 bits.
+                    None => self.extend_floats(value),
+                }
+            }
+            Kind::Float => self.extend_floats(value),
+            kind if kind.is_text() => self.extend_texts(value),
+            _ => {}
+        }
+    }
+
+    fn extend_integers(&mut self, integer: i64) {
+        let (low, high) = self.integers.unwrap_or((integer, integer));
+        self.is_ascending &= self.integers.is_none() || integer > high;
+        self.integers = Some((low.min(integer), high.max(integer)));
+    }
+
+    fn extend_floats(&mut self, value: &[u8]) {
+        let text = std::str::from_utf8(value).unwrap_or_default();
         let float: f64 = text.parse().unwrap_or_default();
         let (low, high) = self.floats.unwrap_or((float, float));
         self.floats = Some((low.min(float), high.max(float)));
-        Kind::Float
     }
 
-    fn text(&mut self, value: &[u8]) {
+    fn extend_texts(&mut self, value: &[u8]) {
         match &mut self.texts {
             None => self.texts = Some((value.to_vec(), value.to_vec())),
             Some((low, high)) => {
@@ -207,55 +202,41 @@ impl Observer {
         }
     }
 
-    fn list(&mut self, value: &[u8]) {
-        let Some(listed) = &mut self.listed else { return };
-        if let Some(count) = listed.get_mut(value) {
-            *count += 1;
-        } else if listed.len() < MAX_LISTED && value.len() <= MAX_LISTED_BYTES {
-            listed.insert(value.to_vec(), 1);
-        } else {
-            self.listed = None;
-        }
-    }
-
     pub(super) fn finish(self, records: u64) -> Field {
         let kind = self.kind.unwrap_or(Kind::Null);
-        let mut top: Vec<(String, u64)> = match self.listed {
-            Some(listed) if !matches!(kind, Kind::List | Kind::Struct) => {
-                listed.into_iter().map(|(value, count)| (plain(&value), count)).collect()
+        let distinct = match self.distinct.count() {
+            Count::About(_) if self.is_ascending && kind == Kind::Integer => {
+                Count::Exactly(self.present)
             }
-            _ => Vec::new(),
+            count => count,
         };
-        // The same order in every run.
-        top.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
-        let is_telling =
-            top.first().is_some_and(|(_, count)| *count > 1) && top.len() <= MAX_LISTED;
-        top.truncate(if is_telling { TOP } else { 0 });
         let range = match kind {
-            Kind::Integer => self.integers.map(|(low, high)| (low.to_string(), high.to_string())),
-            Kind::Float => range_of_numbers(self.integers, self.floats),
-            Kind::Timestamp | Kind::Date => {
-                self.texts.map(|(low, high)| (plain(&low), plain(&high)))
-            }
-            Kind::Boolean
-            | Kind::String
-            | Kind::Uuid
-            | Kind::Url
-            | Kind::List
-            | Kind::Struct
-            | Kind::Mixed
-            | Kind::Null => None,
+            Kind::Integer | Kind::Float => range_of_numbers(self.integers, self.floats),
+            kind if kind.is_text() => self.texts.as_ref().and_then(range_of_texts),
+            _ => None,
         };
         Field {
-            name: plain(&self.name),
             kind,
             present: self.present,
             nulls: records - self.present,
-            distinct: self.distinct.count(),
+            distinct,
             range,
-            top,
+            top: if matches!(kind, Kind::List | Kind::Struct) { Vec::new() } else { self.top() },
             longest: self.longest,
+            name: self.name,
         }
+    }
+
+    fn top(&self) -> Vec<(String, u64)> {
+        let Some(listed) = self.distinct.listed() else { return Vec::new() };
+        let mut top: Vec<(String, u64)> =
+            listed.into_iter().map(|(value, count)| (lossy(value), count)).collect();
+        // The same order in every run.
+        top.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
+        // If each occurs once, none is more frequent than another.
+        let is_telling = top.first().is_some_and(|(_, count)| *count > 1);
+        top.truncate(if is_telling { TOP } else { 0 });
+        top
     }
 }
 
@@ -272,14 +253,45 @@ impl Field {
             Count::About(count) => (count, false),
         };
         let mut facts = json!({
-            "type": self.kind.name(), "nulls": self.nulls,
+            "name": self.name, "type": self.kind.name(), "nulls": self.nulls,
             "distinct": count, "distinctIsExact": is_exact, "longest": self.longest,
         });
         if let Some((low, high)) = &self.range {
             facts["min"] = low.as_str().into();
             facts["max"] = high.as_str().into();
         }
+        if !self.top.is_empty() {
+            facts["top"] = json!(self.top);
+        }
         facts
+    }
+}
+
+/// The text that a JSON string stands for.
+pub(crate) fn text_of(json: &[u8]) -> Cow<'_, [u8]> {
+    let written = &json[1..json.len().saturating_sub(1).max(1)];
+    if memchr(b'\\', written).is_none() {
+        return Cow::Borrowed(written);
+    }
+    match scan::string(json) {
+        Some(text) => Cow::Owned(text.into_owned().into_bytes()),
+        // Half a surrogate pair: no text can hold it.
+        None => Cow::Borrowed(written),
+    }
+}
+
+/// A number that is not a plain integer, such that equal ones read the same: 1.0 and 1e0 are 1.
+fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
+    let has_exponent = json.iter().any(|byte| matches!(byte, b'e' | b'E'));
+    let has_fraction = memchr(b'.', json).is_some();
+    if has_fraction && !has_exponent && json.last() != Some(&b'0') {
+        return Cow::Borrowed(json);
+    }
+    let text = std::str::from_utf8(json).unwrap_or_default();
+    match text.parse::<f64>() {
+        // `Display` writes no exponent and no needless zero.
+        Ok(value) => Cow::Owned((if value == 0.0 { 0.0 } else { value }).to_string().into_bytes()),
+        Err(_) => Cow::Borrowed(json),
     }
 }
 
@@ -288,7 +300,9 @@ fn range_of_numbers(
     integers: Option<(i64, i64)>,
     floats: Option<(f64, f64)>,
 ) -> Option<(String, String)> {
-    let (mut low, mut high) = floats?;
+    let Some((mut low, mut high)) = floats else {
+        return integers.map(|(low, high)| (low.to_string(), high.to_string()));
+    };
     if let Some((least, most)) = integers {
         low = low.min(least as f64);
         high = high.max(most as f64);
@@ -296,9 +310,11 @@ fn range_of_numbers(
     Some((low.to_string(), high.to_string()))
 }
 
-/// The text of a string as it is written in JSON, without its quotes.
-fn plain(written: &[u8]) -> String {
-    let quoted = [b"\"", written, b"\""].concat();
-    let decoded = scan::string(&quoted).map(Cow::into_owned);
-    decoded.unwrap_or_else(|| String::from_utf8_lossy(written).into_owned())
+fn range_of_texts((low, high): &(Vec<u8>, Vec<u8>)) -> Option<(String, String)> {
+    let is_short = low.len() <= MAX_RANGE_BYTES && high.len() <= MAX_RANGE_BYTES;
+    is_short.then(|| (lossy(low), lossy(high)))
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,0 +1,201 @@
+//! What a field's values are.
+
+/// A type, as the summary and the metadata name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Integer,
+    Float,
+    Boolean,
+    String,
+    Timestamp,
+    Date,
+    Uuid,
+    Url,
+    List,
+    Struct,
+    Mixed,
+    Null,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Float => "float",
+            Self::Boolean => "boolean",
+            Self::String => "string",
+            Self::Timestamp => "timestamp",
+            Self::Date => "date",
+            Self::Uuid => "uuid",
+            Self::Url => "url",
+            Self::List => "list",
+            Self::Struct => "struct",
+            Self::Mixed => "mixed",
+            Self::Null => "null",
+        }
+    }
+
+    /// The kind that covers both.
+    pub(super) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Self::Integer, Self::Float) | (Self::Float, Self::Integer) => Self::Float,
+            (a, b) if a.is_text() && b.is_text() => Self::String,
+            _ => Self::Mixed,
+        }
+    }
+
+    /// [`Kind::or`] for cells, which are all texts: what is not of one kind is a string.
+    pub(super) fn or_text(self, other: Self) -> Self {
+        match self.or(other) {
+            Self::Mixed => Self::String,
+            kind => kind,
+        }
+    }
+
+    /// True if the least and the greatest value tell something.
+    pub(crate) fn is_number_or_time(self) -> bool {
+        matches!(self, Self::Integer | Self::Float | Self::Timestamp | Self::Date)
+    }
+
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Self::String | Self::Timestamp | Self::Date | Self::Uuid | Self::Url)
+    }
+
+    /// What a text is, by its form.
+    pub(super) fn of_text(text: &[u8]) -> Self {
+        if has_form(text, b"9999-99-99") && is_day(text) {
+            return match text.len() {
+                10 => Self::Date,
+                16.. if has_form(text, b"9999-99-99T99:99") && is_rest_of_time(&text[16..]) => {
+                    Self::Timestamp
+                }
+                _ => Self::String,
+            };
+        }
+        if text.len() == 36 && has_form(text, b"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
+            return Self::Uuid;
+        }
+        let is_url = text.starts_with(b"https://") || text.starts_with(b"http://");
+        if is_url && !text.iter().any(u8::is_ascii_whitespace) { Self::Url } else { Self::String }
+    }
+
+    /// What a cell is, which has no type but what it looks like.
+    pub(super) fn of_cell(text: &[u8]) -> Self {
+        match text.first() {
+            Some(b'0'..=b'9' | b'-' | b'+' | b'.') => match number(text) {
+                Some(kind) => kind,
+                None => Self::of_text(text),
+            },
+            Some(b't' | b'T' | b'f' | b'F')
+                if text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false") =>
+            {
+                Self::Boolean
+            }
+            _ => Self::of_text(text),
+        }
+    }
+}
+
+/// What kind of number a text is. A leading zero makes it a code, such as 00501, not a number.
+fn number(text: &[u8]) -> Option<Kind> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let is_code = digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit();
+    if is_code || digits.is_empty() || text[0] == b'+' {
+        return None;
+    }
+    if digits.iter().all(u8::is_ascii_digit) {
+        return Some(if digits.len() <= 18 { Kind::Integer } else { Kind::String });
+    }
+    let is_written_so =
+        digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
+    let value = std::str::from_utf8(text).ok()?.parse::<f64>().ok()?;
+    (is_written_so && value.is_finite()).then_some(Kind::Float)
+}
+
+fn has_form(text: &[u8], form: &[u8]) -> bool {
+    text.len() >= form.len()
+        && form.iter().zip(text).all(|(want, byte)| match want {
+            b'9' => byte.is_ascii_digit(),
+            b'x' => byte.is_ascii_hexdigit(),
+            b'T' => matches!(byte, b'T' | b't' | b' '),
+            _ => want == byte,
+        })
+}
+
+fn is_day(text: &[u8]) -> bool {
+    matches!(&text[5..7], [b'0', b'1'..=b'9'] | [b'1', b'0'..=b'2'])
+        && matches!(&text[8..10], [b'0', b'1'..=b'9'] | [b'1' | b'2', _] | [b'3', b'0' | b'1'])
+}
+
+/// True if what follows the minutes is seconds, their fraction and a zone, each if it is there.
+fn is_rest_of_time(mut rest: &[u8]) -> bool {
+    if has_form(rest, b":99") {
+        rest = &rest[3..];
+        if let [b'.' | b',', b'0'..=b'9', ..] = rest {
+            let digits = rest[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            rest = &rest[1 + digits..];
+        }
+    }
+    let zone = rest.strip_prefix(b" ").unwrap_or(rest);
+    if zone.is_empty() {
+        return rest.is_empty();
+    }
+    if zone.eq_ignore_ascii_case(b"z") || zone.eq_ignore_ascii_case(b"utc") {
+        return true;
+    }
+    let Some(offset) = zone.strip_prefix(b"+").or_else(|| zone.strip_prefix(b"-")) else {
+        return false;
+    };
+    match offset.len() {
+        2 => has_form(offset, b"99"),
+        4 => has_form(offset, b"9999"),
+        5 => has_form(offset, b"99:99"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_told_by_their_form() {
+        for (text, kind) in [
+            ("2024-02-29", Kind::Date),
+            ("2024-13-01", Kind::String),
+            ("2024-02-29T10:00", Kind::Timestamp),
+            ("2024-02-29 10:00:00.123456+02:00", Kind::Timestamp),
+            ("2024-02-29T10:00:00Z", Kind::Timestamp),
+            ("2024-02-29 10:00:00 UTC", Kind::Timestamp),
+            ("2024-02-29T10:00 and then", Kind::String),
+            ("2024-02-29T10:00 ", Kind::String),
+            ("123e4567-e89b-12d3-a456-426614174000", Kind::Uuid),
+            ("https://example.com/a", Kind::Url),
+            ("https://example.com/a b", Kind::String),
+            ("12", Kind::String),
+        ] {
+            assert_eq!(Kind::of_text(text.as_bytes()), kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn cells_are_told_by_what_they_look_like() {
+        for (text, kind) in [
+            ("12", Kind::Integer),
+            ("-0.5", Kind::Float),
+            ("1e3", Kind::Float),
+            ("00501", Kind::String),
+            ("0", Kind::Integer),
+            ("-", Kind::String),
+            ("1.2.3", Kind::String),
+            ("+49", Kind::String),
+            ("TRUE", Kind::Boolean),
+            ("2024-02-29", Kind::Date),
+            ("inf", Kind::String),
+            ("12345678901234567890", Kind::String),
+        ] {
+            assert_eq!(Kind::of_cell(text.as_bytes()), kind, "{text}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Records and their fields, seen one record after the other.
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
+
+use foldhash::fast::RandomState;
+use forebay_store::Mapped;
+use forebay_wire::walk;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Rules,
+    distinct::Allowance,
+    field::{Field, Observer, Raw, text_of},
+    samples::Samples,
+};
+
+/// Fields past this many are counted, not described.
+const MAX_FIELDS: usize = 2_000;
+/// What stands before a value is remembered up to this length.
+const MAX_LEAD_BYTES: usize = 256;
+/// How often the memory of what has been read is given back.
+const RELEASE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Records and their fields.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// Where they are: a JSON path, or empty if the payload is nothing but this table.
+    pub(crate) path: String,
+    /// How they are written.
+    pub(crate) kind: &'static str,
+    /// Where the names of the columns are, if not with the records.
+    pub(crate) header: Option<String>,
+    pub(crate) records: u64,
+    /// How many of them the fields' facts are of.
+    pub(crate) observed: u64,
+    pub(crate) fields: Vec<Field>,
+    /// How many fields were too many to describe.
+    pub(crate) other_fields: usize,
+    /// Some records as they are written: the first, a typical one, extreme ones.
+    pub(crate) samples: Vec<String>,
+}
+
+/// A table in the making.
+pub(crate) struct Builder<'a> {
+    rules: Rules,
+    fields: Fields,
+    samples: Samples<'a>,
+    records: u64,
+    memory: Option<(&'a Mapped, usize)>,
+}
+
+/// The fields seen so far, in the order of their first appearance.
+#[derive(Default)]
+struct Fields {
+    list: Vec<Observer>,
+    by_name: HashMap<Vec<u8>, usize, RandomState>,
+    /// For each place in a record, the field that was there last, and what stood before its value.
+    places: Vec<Place>,
+    allowance: Allowance,
+    others: HashSet<Vec<u8>, RandomState>,
+}
+
+#[derive(Default)]
+struct Place {
+    lead: Vec<u8>,
+    field: usize,
+}
+
+impl<'a> Builder<'a> {
+    /// A table of which nothing has been seen. `memory` is given back as the records pass.
+    pub(crate) fn new(rules: Rules, memory: Option<&'a Mapped>) -> Self {
+        Self {
+            rules,
+            fields: Fields::default(),
+            samples: Samples::default(),
+            records: 0,
+            memory: memory.map(|map| (map, 0)),
+        }
+    }
+
+    /// Begins a record; `false` if its fields need not be told.
+    pub(crate) fn record(&mut self, written: &'a [u8]) -> bool {
+        self.records += 1;
+        self.samples.offer(self.records, written);
+        self.release(written);
+        self.rules.sample_size == 0 || self.records <= self.rules.sample_size
+    }
+
+    /// A field of the record, whose name is a text.
+    pub(crate) fn field(&mut self, place: usize, name: &[u8], value: Raw<'_>) {
+        if let Some(index) = self.fields.at(place, name, self.rules.detects_types) {
+            self.fields.list[index].see(self.records, value, &mut self.fields.allowance);
+        }
+    }
+
+    /// The fields of a record that is a JSON object, after `before` others.
+    pub(crate) fn object(&mut self, before: usize, object: &[u8]) {
+        let mut rest = object.get(1..).unwrap_or_default();
+        let mut place = before;
+        loop {
+            // Records are mostly alike: the same name stands at the same place as in the last one.
+            let (index, value) = match self.fields.expected(place, rest) {
+                Some(found) => found,
+                None => match self.fields.next(place, rest, self.rules.detects_types) {
+                    Some(found) => found,
+                    None => return,
+                },
+            };
+            let Some((value, after)) = walk::value(value) else { return };
+            if let Some(index) = index {
+                let field = &mut self.fields.list[index];
+                if self.rules.has_cells && value.starts_with(b"\"") {
+                    let cell = text_of(value);
+                    field.see(self.records, Raw::Cell(&cell), &mut self.fields.allowance);
+                } else {
+                    field.see(self.records, Raw::Json(value), &mut self.fields.allowance);
+                }
+            }
+            rest = after;
+            place += 1;
+        }
+    }
+
+    /// A table whose columns come one after the other.
+    pub(crate) fn columns<'c>(
+        &mut self,
+        columns: impl Iterator<Item = (Cow<'c, [u8]>, Option<walk::Elements<'c>>)>,
+    ) {
+        let limit = if self.rules.sample_size == 0 { u64::MAX } else { self.rules.sample_size };
+        for (place, (name, values)) in columns.enumerate() {
+            self.records = 0;
+            for value in values.into_iter().flatten() {
+                self.records += 1;
+                if self.records <= limit {
+                    self.field(place, &name, Raw::Json(value));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn finish(self, path: String, kind: &'static str, header: Option<String>) -> Table {
+        let limit = match self.rules.sample_size {
+            0 => u64::MAX,
+            size => size,
+        };
+        let observed = self.records.min(limit);
+        Table {
+            path,
+            kind,
+            header,
+            records: self.records,
+            observed,
+            other_fields: self.fields.others.len(),
+            fields: self.fields.list.into_iter().map(|field| field.finish(observed)).collect(),
+            samples: self.samples.chosen(),
+        }
+    }
+
+    fn release(&mut self, record: &[u8]) {
+        if let Some((map, released)) = &mut self.memory {
+            let offset = record.as_ptr().addr().wrapping_sub(map.as_ptr().addr());
+            if offset < map.len() && offset > *released + RELEASE_BYTES {
+                map.release_before(offset);
+                *released = offset;
+            }
+        }
+    }
+}
+
+impl Fields {
+    /// The field and the text of its value, if what stands at `place` is what stood there before.
+    fn expected<'r>(&self, place: usize, rest: &'r [u8]) -> Option<(Option<usize>, &'r [u8])> {
+        let Place { lead, field } = self.places.get(place)?;
+        let value = rest.strip_prefix(lead.as_slice())?;
+        (!lead.is_empty()).then_some((Some(*field), value))
+    }
+
+    /// The next member of an object: its field, if it is one that is described, and what begins
+    /// with its value.
+    fn next<'r>(
+        &mut self,
+        place: usize,
+        rest: &'r [u8],
+        detects_types: bool,
+    ) -> Option<(Option<usize>, &'r [u8])> {
+        let member = rest.trim_ascii_start();
+        let member = member.strip_prefix(b",").unwrap_or(member).trim_ascii_start();
+        let (key, after) = walk::value(member)?;
+        if !key.starts_with(b"\"") {
+            return None;
+        }
+        let value = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+        let name = text_of(key);
+        let index = self.named(&name, detects_types);
+        let lead = &rest[..rest.len() - value.len()];
+        if let (Some(field), true) = (index, lead.len() <= MAX_LEAD_BYTES) {
+            self.places.resize_with(self.places.len().max(place + 1), Place::default);
+            self.places[place] = Place { lead: lead.to_vec(), field };
+        }
+        Some((index, value))
+    }
+
+    /// The field called `name`, which is probably the one at `place`.
+    fn at(&mut self, place: usize, name: &[u8], detects_types: bool) -> Option<usize> {
+        match self.list.get(place) {
+            Some(field) if field.is_called(name) => Some(place),
+            _ => self.named(name, detects_types),
+        }
+    }
+
+    fn named(&mut self, name: &[u8], detects_types: bool) -> Option<usize> {
+        if let Some(index) = self.by_name.get(name) {
+            return Some(*index);
+        }
+        if self.list.len() == MAX_FIELDS {
+            // Counted as far as that is any use.
+            if self.others.len() < 100 * MAX_FIELDS {
+                self.others.insert(name.to_vec());
+            }
+            return None;
+        }
+        let shown = String::from_utf8_lossy(name).into_owned();
+        self.by_name.insert(name.to_vec(), self.list.len());
+        self.list.push(Observer::new(shown, detects_types));
+        Some(self.list.len() - 1)
+    }
+}
+
+impl Table {
+    /// The facts, for the metadata.
+    pub(crate) fn facts(&self) -> Value {
+        let fields: Vec<Value> = self.fields.iter().map(Field::facts).collect();
+        let mut facts = json!({
+            "path": self.path, "kind": self.kind, "records": self.records, "fields": fields,
+        });
+        if self.other_fields > 0 {
+            facts["otherFields"] = self.other_fields.into();
+        }
+        if self.observed < self.records {
+            facts["observed"] = self.observed.into();
+        }
+        if let Some(header) = &self.header {
+            facts["header"] = header.as_str().into();
+        }
+        facts
+    }
+
+    /// The fields' names and types.
+    pub(crate) fn schema(&self) -> Vec<Value> {
+        let described = |field: &Field| json!({"name": field.name, "type": field.kind.name()});
+        self.fields.iter().map(described).collect()
+    }
+
+    /// The frequent values of the fields that have few.
+    pub(crate) fn distinct_values(&self) -> Map<String, Value> {
+        let listed = self.fields.iter().filter(|field| !field.top.is_empty());
+        listed
+            .map(|field| {
+                let counts: Map<String, Value> =
+                    field.top.iter().map(|(value, n)| (value.clone(), (*n).into())).collect();
+                (field.name.clone(), counts.into())
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,246 @@
+//! What a payload is: told by looking at it, since nothing else says so.
+//!
+//! Each form has a file of its own, which says whether a text is of that form and hands its records
+//! to a [`Builder`], one after the other, where they lie. YAML and XML are written anew as JSON
+//! first. What is of no known form is text, and gets an outline instead of a table.
+
+mod delimited;
+mod json;
+mod listing;
+mod log;
+mod markdown;
+mod stanzas;
+mod wrapped;
+mod xml;
+mod yaml;
+
+use std::borrow::Cow;
+
+use forebay_store::Mapped;
+use forebay_wire::{syntax, walk};
+
+use crate::profile::{Builder, Rules, Table};
+
+/// A text that has to be written anew as JSON is looked at up to this length.
+const MAX_REWRITTEN_BYTES: usize = 32 * 1024 * 1024;
+/// A check of more than this reads piece by piece, which is slower and needs no memory.
+const MAX_CHECKED_AT_ONCE: usize = 16 * 1024 * 1024;
+
+/// The forms, by the names that the metadata gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Ndjson,
+    Csv,
+    Tsv,
+    Markdown,
+    Yaml,
+    Xml,
+    Log,
+    Stanzas,
+    Lines,
+    Text,
+}
+
+/// A payload seen as what it is.
+pub(crate) struct View<'a> {
+    pub(crate) format: Format,
+    content: Content<'a>,
+    payload: &'a Mapped,
+}
+
+/// What is found in a view.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// Tables, the largest first.
+    pub(crate) tables: Vec<Table>,
+    /// Values beside the tables: where they are, and as they are written.
+    pub(crate) envelope: Vec<(String, String)>,
+}
+
+enum Content<'a> {
+    Json(Cow<'a, [u8]>),
+    Ndjson(&'a [u8]),
+    Delimited(&'a [u8], u8),
+    Markdown(Vec<&'a [u8]>),
+    Log(&'a [u8]),
+    Stanzas(&'a [u8]),
+    Lines(&'a [u8]),
+    Text,
+}
+
+impl Format {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Markdown => "markdown",
+            Self::Yaml => "yaml",
+            Self::Xml => "xml",
+            Self::Log => "log",
+            Self::Stanzas => "stanzas",
+            Self::Lines => "lines",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// Tells what a payload is, from how it begins where that is enough.
+pub(crate) fn of(payload: &Mapped) -> View<'_> {
+    let text: &[u8] = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
+    let (format, content) = match text.trim_ascii_start().first() {
+        Some(b'{' | b'[' | b'"') => json_or_text(text),
+        _ => plain(text),
+    };
+    View { format, content, payload }
+}
+
+/// Tells what a payload is that only looked like JSON.
+pub(crate) fn not_json(payload: &Mapped) -> View<'_> {
+    let (format, content) = plain(payload);
+    let view = View { format, content, payload };
+    if view.is_sound() {
+        return view;
+    }
+    View { format: Format::Text, content: Content::Text, payload }
+}
+
+fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
+    let start = text.trim_ascii_start();
+    let Some((value, rest)) = walk::value(start) else { return plain(text) };
+    if rest.trim_ascii_start().is_empty() {
+        return match value[0] {
+            b'"' => match wrapped::in_string(value) {
+                Some(json) => (Format::Json, Content::Json(Cow::Owned(json))),
+                None => plain(text),
+            },
+            _ => (Format::Json, Content::Json(Cow::Borrowed(value))),
+        };
+    }
+    if json::is_ndjson(start) {
+        return (Format::Ndjson, Content::Ndjson(start));
+    }
+    plain(text)
+}
+
+/// What a text is that is not JSON as a whole.
+fn plain(text: &[u8]) -> (Format, Content<'_>) {
+    if let Some(json) = wrapped::in_prose(text) {
+        return (Format::Json, Content::Json(Cow::Borrowed(json)));
+    }
+    if let Some(json) = rewritten(text, xml::to_json) {
+        return (Format::Xml, Content::Json(Cow::Owned(json)));
+    }
+    let tables = markdown::tables(text);
+    if !tables.is_empty() {
+        return (Format::Markdown, Content::Markdown(tables));
+    }
+    if log::is_log(text) {
+        return (Format::Log, Content::Log(text));
+    }
+    if stanzas::are_stanzas(text) {
+        return (Format::Stanzas, Content::Stanzas(text));
+    }
+    if let Some(delimiter) = delimited::delimiter(text) {
+        let format = if delimiter == b'\t' { Format::Tsv } else { Format::Csv };
+        return (format, Content::Delimited(text, delimiter));
+    }
+    if let Some(json) = rewritten(text, yaml::to_json) {
+        return (Format::Yaml, Content::Json(Cow::Owned(json)));
+    }
+    if listing::is_listing(text) {
+        return (Format::Lines, Content::Lines(text));
+    }
+    (Format::Text, Content::Text)
+}
+
+fn rewritten(text: &[u8], to_json: fn(&str) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+    if text.len() > MAX_REWRITTEN_BYTES {
+        return None;
+    }
+    to_json(std::str::from_utf8(text).ok()?)
+}
+
+impl View<'_> {
+    /// Goes through all records. What is not sound may end early, and is to be taken for text.
+    pub(crate) fn contents(&self, rules: Rules) -> Contents {
+        let builder = |rules| Builder::new(rules, Some(self.payload));
+        let table = |builder: Builder<'_>, kind| {
+            let table = builder.finish("$".to_owned(), kind, None);
+            let tables = if table.records > 0 { vec![table] } else { Vec::new() };
+            Contents { tables, envelope: Vec::new() }
+        };
+        match &self.content {
+            Content::Json(json) => {
+                let has_cells = self.format == Format::Xml;
+                json::contents(json, Rules { has_cells, ..rules }, self.payload)
+            }
+            Content::Ndjson(text) => table(json::ndjson(text, builder(rules)), "list"),
+            Content::Delimited(text, delimiter) => {
+                table(delimited::records(text, *delimiter, builder(rules)), "list")
+            }
+            Content::Markdown(found) => {
+                let mut tables: Vec<Table> = found
+                    .iter()
+                    .enumerate()
+                    .map(|(index, text)| {
+                        let path = format!("$[{index}]");
+                        markdown::records(text, builder(rules)).finish(path, "list", None)
+                    })
+                    .collect();
+                // Stable: of equally long ones the first comes first.
+                tables.sort_by_key(|table| std::cmp::Reverse(table.records));
+                Contents { tables, envelope: Vec::new() }
+            }
+            Content::Log(text) => table(log::records(text, builder(rules)), "list"),
+            Content::Stanzas(text) => table(stanzas::records(text, builder(rules)), "list"),
+            Content::Lines(text) => table(listing::records(text, builder(rules)), "values"),
+            Content::Text => Contents::default(),
+        }
+    }
+
+    /// True if the text is what it seems to be, to the last byte.
+    pub(crate) fn is_sound(&self) -> bool {
+        match &self.content {
+            Content::Json(Cow::Borrowed(json)) if json.len() > MAX_CHECKED_AT_ONCE => {
+                let reader = Releasing { text: json, payload: self.payload, at: 0 };
+                matches!(syntax::check_reader(reader), Ok(Ok(())))
+            }
+            Content::Json(json) => syntax::check(json).is_ok(),
+            Content::Ndjson(text) => json::lines(text).all(|line| syntax::check(line).is_ok()),
+            _ => true,
+        }
+    }
+}
+
+/// Reads a text that is part of a payload, and gives back the memory of what has been read.
+struct Releasing<'a> {
+    text: &'a [u8],
+    payload: &'a Mapped,
+    at: usize,
+}
+
+impl std::io::Read for Releasing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = (&self.text[self.at..]).read(buffer)?;
+        let before = self.at / MAX_CHECKED_AT_ONCE;
+        self.at += count;
+        if self.at / MAX_CHECKED_AT_ONCE > before {
+            let start = self.text.as_ptr().addr() - self.payload.as_ptr().addr();
+            self.payload.release_before(start + self.at);
+        }
+        Ok(count)
+    }
+}
+
+/// The lines of a text that are not blank.
+fn filled_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| *byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .filter(|line| !line.trim_ascii().is_empty())
+}
+
+#[cfg(test)]
+mod tests;

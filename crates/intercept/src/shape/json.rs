@@ -1,0 +1,233 @@
+//! Finds the records in a JSON document, wherever they lie, by looking and not by name.
+//!
+//! - a list of objects is a table; where each of them only wraps another one, that is the record
+//! - so are an object whose many members are alike (its keys become a column), equally long lists
+//!   side by side (each a column), and a list of lists under a header
+//! - a list of values is a table of one column, unless there is something better
+//! - an object that holds no table to speak of is a record itself
+//!
+//! Tables do not lie in each other: what is in a record belongs to it.
+
+mod candidate;
+
+use forebay_store::Mapped;
+use forebay_wire::walk::{self, Passed, Type};
+use memchr::memchr_iter;
+
+use self::candidate::{Candidate, Form};
+use super::Contents;
+use crate::profile::{Builder, Raw, Rules, Table, text_of};
+
+/// How deep records are looked for.
+const MAX_DEPTH: usize = 8;
+/// Smaller tables than these many largest are not described.
+const MAX_TABLES: usize = 12;
+/// A document is one record if its largest table is a smaller part of it than one in this many.
+const MIN_SHARE: usize = 10;
+const MAX_ENVELOPE: usize = 20;
+const MAX_ENVELOPE_BYTES: usize = 120;
+
+/// The tables of a document, and the values beside them.
+pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Contents {
+    let release = |rest: &[u8]| {
+        let offset = rest.as_ptr().addr().wrapping_sub(payload.as_ptr().addr());
+        if offset < payload.len() {
+            payload.release_before(offset);
+        }
+    };
+    let mut search =
+        Search { passed: Some(&release), candidates: Vec::new(), envelope: Vec::new() };
+    search.look(json.trim_ascii_start(), "$", 0);
+    let Search { mut candidates, envelope, .. } = search;
+    let has_records = candidates.iter().any(|candidate| candidate.form.has_records());
+    // A list of values beside records is one of the values around them.
+    candidates.retain(|candidate| candidate.form.has_records() || !has_records);
+    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.json.len()));
+    candidates.truncate(MAX_TABLES);
+    let json = json.trim_ascii_start();
+    let share = if has_records { MIN_SHARE } else { 2 };
+    if json.starts_with(b"{")
+        && candidates.first().is_none_or(|c| c.json.len() * share < json.len())
+    {
+        candidates.insert(0, candidate::of_record(json));
+    }
+    let tables = candidates
+        .into_iter()
+        .map(|candidate| table(candidate, rules, payload, Some(&release)))
+        .filter(|table| table.records > 0)
+        .collect();
+    Contents { tables, envelope }
+}
+
+/// True if every line looked at is an object, and there are several.
+pub(super) fn is_ndjson(text: &[u8]) -> bool {
+    const LOOKED_AT: usize = 20;
+    let is_object = |line: &[u8]| {
+        line.starts_with(b"{")
+            && walk::value(line).is_some_and(|(_, rest)| rest.trim_ascii_start().is_empty())
+    };
+    lines(text).nth(1).is_some() && lines(text).take(LOOKED_AT).all(is_object)
+}
+
+/// The lines of a text of JSON lines.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    memchr_iter(b'\n', text)
+        .chain([text.len()])
+        .map(move |end| {
+            let line = text.get(start..end).unwrap_or_default().trim_ascii();
+            start = end + 1;
+            line
+        })
+        .filter(|line| !line.is_empty())
+}
+
+pub(super) fn ndjson<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a> {
+    for line in lines(text) {
+        record(&mut table, line);
+    }
+    table
+}
+
+struct Search<'a> {
+    passed: Passed<'a>,
+    candidates: Vec<Candidate<'a>>,
+    envelope: Vec<(String, String)>,
+}
+
+impl<'a> Search<'a> {
+    fn look(&mut self, json: &'a [u8], path: &str, depth: usize) {
+        match walk::type_of(json) {
+            Some(Type::Array) => {
+                let mut elements = walk::elements(json).into_iter().flatten();
+                let first = elements.next();
+                // A list of one is mostly a wrapper.
+                if let (Some(only), None) = (first, elements.next())
+                    && walk::type_of(only) == Some(Type::Object)
+                    && depth < MAX_DEPTH
+                {
+                    let before = self.candidates.len();
+                    self.look(only, &format!("{path}[0]"), depth + 1);
+                    if self.candidates[before..].iter().any(|found| found.form.has_records()) {
+                        return;
+                    }
+                    self.candidates.truncate(before);
+                }
+                self.candidates.extend(candidate::of_array(json, path));
+            }
+            Some(Type::Object) => match candidate::of_object(json, path) {
+                Some(candidate) => self.candidates.push(candidate),
+                None if depth < MAX_DEPTH => self.look_into(json, path, depth),
+                None => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn look_into(&mut self, object: &'a [u8], path: &str, depth: usize) {
+        let before = self.candidates.len();
+        for (key, value) in walk::members_telling(object, self.passed).into_iter().flatten() {
+            let inner = step(path, key);
+            match walk::type_of(value) {
+                Some(Type::Array | Type::Object) => self.look(value, &inner, depth + 1),
+                _ if value.len() <= MAX_ENVELOPE_BYTES && self.envelope.len() < MAX_ENVELOPE => {
+                    let shown = String::from_utf8_lossy(value).into_owned();
+                    self.envelope.push((inner, shown));
+                }
+                _ => {}
+            }
+        }
+        let headers = candidate::name_columns(&mut self.candidates[before..], object, path);
+        self.candidates.retain(|candidate| !headers.contains(&candidate.path));
+    }
+}
+
+fn table<'a>(
+    candidate: Candidate<'a>,
+    rules: Rules,
+    payload: &'a Mapped,
+    passed: Passed<'a>,
+) -> Table {
+    let Candidate { path, json, form, header } = candidate;
+    let mut builder = Builder::new(rules, Some(payload));
+    let elements = || walk::elements_telling(json, passed).into_iter().flatten();
+    let kind = form.name();
+    match &form {
+        Form::Record => record(&mut builder, json),
+        Form::Objects => elements().for_each(|element| record(&mut builder, element)),
+        Form::Wrapped(key) => elements().for_each(|element| {
+            let wrapped = walk::members(element).into_iter().flatten().find(|(k, _)| k == key);
+            record(&mut builder, wrapped.map_or(element, |(_, value)| value));
+        }),
+        Form::Map => {
+            let key_name = candidate::key_name(json);
+            for (key, value) in walk::members_telling(json, passed).into_iter().flatten() {
+                // From the key on, so that a sample shows it.
+                let start = key.as_ptr().addr() - json.as_ptr().addr() - 1;
+                let end = value.as_ptr().addr() - json.as_ptr().addr() + value.len();
+                if builder.record(&json[start..end]) {
+                    let quoted = &json[start..start + key.len() + 2];
+                    builder.field(0, key_name, Raw::Text(&text_of(quoted)));
+                    members(&mut builder, 1, value);
+                }
+            }
+        }
+        Form::Rows { names, skip } => {
+            for row in elements().skip(*skip) {
+                if builder.record(row) {
+                    let cells = walk::elements(row).into_iter().flatten();
+                    for (place, (name, cell)) in names.iter().zip(cells).enumerate() {
+                        builder.field(place, name, Raw::Json(cell));
+                    }
+                }
+            }
+        }
+        Form::Columns => builder.columns(
+            walk::members(json)
+                .into_iter()
+                .flatten()
+                .map(|(key, list)| (text_of(quoted(json, key)), walk::elements(list))),
+        ),
+        Form::Values => {
+            for value in elements() {
+                if builder.record(value) {
+                    builder.field(0, b"value", Raw::Json(value));
+                }
+            }
+        }
+    }
+    let path = match form {
+        Form::Wrapped(key) => step(&format!("{path}[]"), key),
+        _ => path,
+    };
+    builder.finish(path, kind, header)
+}
+
+fn record<'a>(table: &mut Builder<'a>, json: &'a [u8]) {
+    if table.record(json) {
+        members(table, 0, json);
+    }
+}
+
+fn members(table: &mut Builder<'_>, before: usize, json: &[u8]) {
+    if json.starts_with(b"{") {
+        table.object(before, json);
+    } else {
+        table.field(before, b"value", Raw::Json(json));
+    }
+}
+
+/// A key with its quotes, from the text around it.
+fn quoted<'a>(json: &'a [u8], key: &[u8]) -> &'a [u8] {
+    let start = key.as_ptr().addr() - json.as_ptr().addr();
+    &json[start - 1..=start + key.len()]
+}
+
+/// The path of a member.
+fn step(path: &str, key: &[u8]) -> String {
+    let is_plain = key.iter().enumerate().all(|(index, byte)| {
+        byte.is_ascii_alphabetic() || *byte == b'_' || (index > 0 && byte.is_ascii_digit())
+    });
+    let key = String::from_utf8_lossy(key);
+    if is_plain && !key.is_empty() { format!("{path}.{key}") } else { format!("{path}[\"{key}\"]") }
+}

@@ -1,0 +1,277 @@
+//! Tells whether a list or an object is a table.
+
+use forebay_wire::walk::{self, Type};
+
+use crate::profile::text_of;
+
+/// How many elements are looked at to tell what a container holds.
+const LOOKED_AT: usize = 50;
+/// An object of fewer members is a record, not a table of them.
+const MIN_MAP_MEMBERS: usize = 8;
+/// An object of fewer plain values is a record, not a table of two columns.
+const MIN_DICTIONARY_MEMBERS: usize = 40;
+/// Lists side by side are columns if they are at least this long.
+const MIN_COLUMN_LENGTH: usize = 3;
+
+/// Something that may be a table.
+pub(super) struct Candidate<'a> {
+    pub(super) path: String,
+    pub(super) json: &'a [u8],
+    pub(super) form: Form<'a>,
+    /// Where the names of the columns are, if elsewhere.
+    pub(super) header: Option<String>,
+}
+
+/// How a table is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Form<'a> {
+    /// An object that is itself the only record.
+    Record,
+    /// A list of objects.
+    Objects,
+    /// A list of objects that each hold the record under this key.
+    Wrapped(&'a [u8]),
+    /// An object whose members are the records.
+    Map,
+    /// A list of lists.
+    Rows {
+        /// The columns' names.
+        names: Vec<Vec<u8>>,
+        /// How many rows are none.
+        skip: usize,
+    },
+    /// An object of lists, each of them a column.
+    Columns,
+    /// A list of anything else.
+    Values,
+}
+
+impl Form<'_> {
+    /// The name that the metadata gives it.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Objects | Self::Wrapped(_) => "list",
+            Self::Record => "object",
+            Self::Map => "map",
+            Self::Rows { .. } => "rows",
+            Self::Columns => "columns",
+            Self::Values => "values",
+        }
+    }
+
+    pub(super) fn has_records(&self) -> bool {
+        *self != Self::Values
+    }
+}
+
+/// Looks at a list.
+pub(super) fn of_array<'a>(json: &'a [u8], path: &str) -> Option<Candidate<'a>> {
+    let (mut objects, mut lists, mut others) = (0, 0, 0);
+    for element in first_elements(json) {
+        match walk::type_of(element)? {
+            Type::Object => objects += 1,
+            Type::Array => lists += 1,
+            _ => others += 1,
+        }
+    }
+    let form = match (objects, lists, others) {
+        (0, 0, 0) => return None,
+        (1.., ..) if objects >= lists + others => match wrapper(json) {
+            Some(key) => Form::Wrapped(key),
+            None => Form::Objects,
+        },
+        (0, 2.., 0) => match header(json) {
+            Some(names) => Form::Rows { names, skip: 1 },
+            None => Form::Values,
+        },
+        _ => Form::Values,
+    };
+    Some(Candidate { path: path.to_owned(), json, form, header: None })
+}
+
+/// Looks at an object.
+pub(super) fn of_object<'a>(json: &'a [u8], path: &str) -> Option<Candidate<'a>> {
+    let form = if is_map(json) || is_dictionary(json) {
+        Form::Map
+    } else if is_columns(json) {
+        Form::Columns
+    } else {
+        return None;
+    };
+    Some(Candidate { path: path.to_owned(), json, form, header: None })
+}
+
+/// A document as a record.
+pub(super) fn of_record(json: &[u8]) -> Candidate<'_> {
+    Candidate { path: "$".to_owned(), json, form: Form::Record, header: None }
+}
+
+/// Lists of lists whose columns are named in another list beside them: `{"columns": […], "rows": …}`.
+///
+/// Returns where those lists are.
+pub(super) fn name_columns<'a>(
+    found: &mut [Candidate<'a>],
+    object: &'a [u8],
+    path: &str,
+) -> Vec<String> {
+    let mut headers = Vec::new();
+    for candidate in found.iter_mut() {
+        let rows = match candidate.form {
+            Form::Values => walk::elements(candidate.json),
+            _ => None,
+        };
+        let Some(row) = rows.and_then(|mut rows| rows.next()) else { continue };
+        let Some(width) = walk::elements(row).map(Iterator::count) else { continue };
+        let same_width = first_elements(candidate.json)
+            .all(|row| walk::elements(row).is_some_and(|cells| cells.count() == width));
+        if width < 2 || !same_width {
+            continue;
+        }
+        for (key, value) in walk::members(object).into_iter().flatten() {
+            if let Some(names) = column_names(value)
+                && names.len() == width
+            {
+                let header = super::step(path, key);
+                headers.push(header.clone());
+                candidate.header = Some(header);
+                candidate.form = Form::Rows { names, skip: 0 };
+                break;
+            }
+        }
+    }
+    headers
+}
+
+/// The name of the column that a map's keys become.
+pub(super) fn key_name(json: &[u8]) -> &'static [u8] {
+    let mut records = first_members(json).map(|(_, record)| record);
+    let is_taken = records.any(|record| keys(record).any(|key| key == b"key"));
+    if is_taken { b"_key" } else { b"key" }
+}
+
+fn first_elements(json: &[u8]) -> impl Iterator<Item = &[u8]> {
+    walk::elements(json).into_iter().flatten().take(LOOKED_AT)
+}
+
+fn first_members(json: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    walk::members(json).into_iter().flatten().take(LOOKED_AT)
+}
+
+fn keys(json: &[u8]) -> impl Iterator<Item = &[u8]> {
+    walk::members(json).into_iter().flatten().map(|(key, _)| key)
+}
+
+/// The key under which every element holds its record, with at most a cursor beside it.
+fn wrapper(json: &[u8]) -> Option<&[u8]> {
+    let mut key = None;
+    for element in first_elements(json) {
+        let mut members: Vec<(&[u8], &[u8])> = walk::members(element)?.take(3).collect();
+        members.sort_by_key(|(_, value)| walk::type_of(value) != Some(Type::Object));
+        let (first, value) = members.first()?;
+        let has_little_else = match members.get(1) {
+            None => true,
+            Some((_, other)) => walk::type_of(other) == Some(Type::String) && members.len() == 2,
+        };
+        let is_same = key.is_none_or(|key| key == *first);
+        if walk::type_of(value) != Some(Type::Object) || !has_little_else || !is_same {
+            return None;
+        }
+        key = Some(*first);
+    }
+    key
+}
+
+/// The names in the first of equally long rows, if they are names: texts, and no two the same.
+fn header(json: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let names = column_names(walk::elements(json)?.next()?)?;
+    let fits = |row| walk::elements(row).is_some_and(|cells| cells.count() == names.len());
+    // If every row is all texts, the first is a header only if nothing in it looks like data.
+    let is_unlike = first_elements(json).skip(1).any(|row| {
+        walk::elements(row)
+            .into_iter()
+            .flatten()
+            .any(|cell| walk::type_of(cell) != Some(Type::String))
+    });
+    let all_fit = first_elements(json).all(fits);
+    (names.len() > 1 && all_fit && is_unlike).then_some(names)
+}
+
+/// A list of names: texts, or objects with a `name` each.
+fn column_names(json: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    for element in walk::elements(json)? {
+        let name = match walk::type_of(element)? {
+            Type::String => element,
+            Type::Object => {
+                walk::members(element)?
+                    .find(|(key, value)| {
+                        *key == b"name" && walk::type_of(value) == Some(Type::String)
+                    })?
+                    .1
+            }
+            _ => return None,
+        };
+        let name = text_of(name).into_owned();
+        if name.is_empty() || names.contains(&name) {
+            return None;
+        }
+        names.push(name);
+    }
+    Some(names)
+}
+
+/// True if an object's members are records: many, all objects, with the same fields in the main.
+fn is_map(json: &[u8]) -> bool {
+    let members = || first_members(json);
+    if members().count() < MIN_MAP_MEMBERS
+        || members().any(|(_, value)| walk::type_of(value) != Some(Type::Object))
+    {
+        return false;
+    }
+    // How many of the records have the field that most of them have.
+    let mut counts: Vec<(&[u8], usize)> = Vec::new();
+    let (mut shared, mut all) = (0, 0);
+    for (_, value) in members() {
+        for key in keys(value).take(LOOKED_AT) {
+            all += 1;
+            match counts.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, count)) => {
+                    *count += 1;
+                    shared += 1;
+                }
+                None => counts.push((key, 1)),
+            }
+        }
+    }
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    most * 2 >= members().count() && shared * 2 >= all
+}
+
+/// True if an object's members are plain values of one type, and so many that they are data.
+fn is_dictionary(json: &[u8]) -> bool {
+    let mut types =
+        walk::members(json).into_iter().flatten().map(|(_, value)| walk::type_of(value));
+    let first = types.next().flatten();
+    let is_plain = matches!(first, Some(Type::String | Type::Number | Type::Boolean));
+    is_plain
+        && types.by_ref().take(MIN_DICTIONARY_MEMBERS - 1).filter(|kind| *kind == first).count()
+            == MIN_DICTIONARY_MEMBERS - 1
+        && types.all(|kind| kind == first)
+}
+
+/// True if an object holds nothing but equally long lists of values.
+fn is_columns(json: &[u8]) -> bool {
+    let holds_values = |list: &[u8]| {
+        walk::type_of(list) == Some(Type::Array)
+            && first_elements(list).take(3).all(|value| {
+                !matches!(walk::type_of(value), Some(Type::Object | Type::Array) | None)
+            })
+    };
+    let lists = || walk::members(json).into_iter().flatten().map(|(_, list)| list);
+    if lists().nth(1).is_none() || !lists().all(holds_values) {
+        return false;
+    }
+    let mut lengths = lists().map(|list| walk::elements(list).map_or(0, Iterator::count));
+    let first = lengths.next().unwrap_or(0);
+    first >= MIN_COLUMN_LENGTH && lengths.all(|length| length == first)
+}

@@ -1,0 +1,83 @@
+//! Tables in Markdown: a header, a line of dashes, rows between bars.
+
+use crate::profile::{Builder, Raw};
+
+/// The tables in a text that is mostly tables.
+pub(super) fn tables(text: &[u8]) -> Vec<&[u8]> {
+    let mut found: Vec<&[u8]> = Vec::new();
+    // The line before: where it begins, and how many cells it has.
+    let mut before: Option<(usize, usize)> = None;
+    // The table that is open: where it begins.
+    let mut open: Option<usize> = None;
+    let mut start = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let width = cells(line).count();
+        if open.is_some() && width < 2 {
+            found.extend(open.take().map(|begin| &text[begin..start]));
+        }
+        if let (None, Some((begin, columns))) = (open, before)
+            && columns == width
+            && is_rule(line)
+        {
+            open = Some(begin);
+        }
+        before = (width > 1).then_some((start, width));
+        start += line.len();
+    }
+    found.extend(open.map(|begin| &text[begin..]));
+    let in_tables: usize = found.iter().map(|table| table.len()).sum();
+    if in_tables * 2 < text.len() {
+        found.clear();
+    }
+    found
+}
+
+/// Hands the rows of a table to `table`.
+pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let names: Vec<Vec<u8>> = lines.next().into_iter().flat_map(cells).map(unescaped).collect();
+    for line in lines.skip(1).filter(|line| !line.trim_ascii().is_empty()) {
+        if table.record(line.trim_ascii()) {
+            for (place, (name, cell)) in names.iter().zip(cells(line)).enumerate() {
+                table.field(place, name, Raw::Cell(&unescaped(cell)));
+            }
+        }
+    }
+    table
+}
+
+/// The cells of a line, if it has bars.
+fn cells(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let line = line.trim_ascii();
+    let line = line.strip_prefix(b"|").unwrap_or(line);
+    let ends_escaped = line.ends_with(b"\\|");
+    let line = if ends_escaped { line } else { line.strip_suffix(b"|").unwrap_or(line) };
+    let mut is_escaped = false;
+    line.split(move |byte| {
+        let is_bar = *byte == b'|' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        is_bar
+    })
+    .map(<[u8]>::trim_ascii)
+}
+
+/// True if each cell of a line is dashes, with a colon on the side that the text is aligned to.
+fn is_rule(line: &[u8]) -> bool {
+    cells(line).all(|cell| {
+        let cell = cell.strip_prefix(b":").unwrap_or(cell);
+        let dashes = cell.strip_suffix(b":").unwrap_or(cell);
+        !dashes.is_empty() && dashes.iter().all(|byte| *byte == b'-')
+    })
+}
+
+fn unescaped(cell: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(cell.len());
+    let mut bytes = cell.iter().peekable();
+    while let Some(byte) = bytes.next() {
+        if *byte == b'\\' && bytes.peek() == Some(&&b'|') {
+            continue;
+        }
+        text.push(*byte);
+    }
+    text
+}
