@@ -3,6 +3,7 @@
 //!
 //! - `echo`: the parameters as they came, as text
 //! - `bytes`: a result of about `count` bytes, escaped JSON records as servers send them
+//! - `records`: a result of `count` records that differ, made once and sent as fast as it goes
 //! - `pid`: our process id; `environment`: the variable FIXTURE
 //! - `hang`: no answer; `exit`: ends with the code `count`; `spawn`: starts a process that holds our
 //!   output open, and gives its id; `close-output`, `close-input`: closes only that
@@ -15,6 +16,7 @@ use std::{
     io::{self, Read, Write},
     os::{fd::AsFd, unix::process::CommandExt},
     process::{Command, Stdio, exit},
+    sync::{Mutex, PoisonError},
     thread,
     time::Duration,
 };
@@ -104,6 +106,7 @@ fn call(id: &Id, params: &[u8], output: &mut impl Write) -> io::Result<()> {
     let name = name.and_then(scan::string).unwrap_or_default();
     match &*name {
         "bytes" => send_bytes(output, id, count),
+        "records" => send_records(output, id, count),
         "pid" => send(output, id, &text(&std::process::id().to_string())),
         "environment" => send(output, id, &text(&env::var("FIXTURE").unwrap_or_default())),
         "hang" => Ok(()),
@@ -126,6 +129,46 @@ fn send(output: &mut impl Write, id: &Id, result: &str) -> io::Result<()> {
 
 fn text(text: &str) -> String {
     format!(r#"{{"content":[{{"type":"text","text":{}}}]}}"#, serde_json::Value::from(text))
+}
+
+/// Sends a result whose text is `count` JSON records; the first holds the call's id, so that no two
+/// results are the same.
+fn send_records(output: &mut impl Write, id: &Id, count: u64) -> io::Result<()> {
+    static RECORDS: Mutex<Option<(u64, String)>> = Mutex::new(None);
+    let mut records = RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if records.as_ref().is_none_or(|(made, _)| *made != count) {
+        *records = Some((count, (1..=count).map(record).collect()));
+    }
+    let text = records.as_ref().map_or("", |(_, text)| text.as_str());
+    output.write_all(br#"{"result":{"content":[{"type":"text","text":"[{\"id\":"#)?;
+    output.write_all(id.as_json().trim_matches('"').as_bytes())?;
+    output.write_all(b"}")?;
+    output.write_all(text.as_bytes())?;
+    output.write_all(br#"]"}]},"jsonrpc":"2.0","id":"#)?;
+    output.write_all(id.as_json().as_bytes())?;
+    output.write_all(b"}\n")?;
+    output.flush()
+}
+
+/// A record, as it stands in a JSON string.
+fn record(number: u64) -> String {
+    const STATUS: [&str; 5] = ["active", "active", "active", "inactive", "pending"];
+    const CITIES: [&str; 7] = ["Berlin", "Lima", "Osaka", "Nairobi", "Quito", "Oslo", "Perth"];
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let pick = |shift: u32, among: u64| (mixed >> shift) % among;
+    let among = |words: &[&'static str], shift| {
+        words[usize::try_from(pick(shift, words.len() as u64)).unwrap_or(0)]
+    };
+    let (status, city) = (among(&STATUS, 7), among(&CITIES, 13));
+    let (cents, day, hour) = (pick(17, 1_000_000), pick(29, 28) + 1, pick(37, 24));
+    let json = format!(
+        r#",{{"id":{number},"name":"Customer {}","status":"{status}","total":{}.{:02},"city":"{city}","vip":{},"created_at":"2024-03-{day:02}T{hour:02}:15:00Z"}}"#,
+        pick(41, 40_000),
+        cents / 100,
+        cents % 100,
+        pick(3, 9) == 0,
+    );
+    json.replace('"', "\\\"")
 }
 
 /// Sends a result whose text is JSON records, with the id last, as the TypeScript SDK writes it.
