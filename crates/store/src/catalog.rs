@@ -1,6 +1,8 @@
 //! An index over the datasets, in SQLite, shared by every process on the machine.
 //!
-//! It holds nothing that the files do not hold: it can be lost, and is made anew.
+//! But for [`usage`] it holds nothing that the files do not hold: it can be lost, and is made anew.
+
+pub(crate) mod usage;
 
 use std::path::Path;
 
@@ -10,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::{DatasetId, Metadata, StoreError, layout::Folder};
 
 /// Counts up whenever the tables change; a catalog of another version is made anew.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 const TABLES: &str = "
     CREATE TABLE datasets (
@@ -91,7 +93,8 @@ impl Catalog {
     pub(crate) fn create(path: &Path) -> rusqlite::Result<Self> {
         let catalog = Self::connect(path)?;
         catalog.0.execute_batch(&format!(
-            "BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
+            "BEGIN IMMEDIATE; {TABLES} {} PRAGMA user_version = {VERSION}; COMMIT;",
+            usage::TABLE
         ))?;
         Ok(catalog)
     }

@@ -26,7 +26,10 @@ mod retention;
 mod store;
 
 pub use capture::{Capture, PartWriter};
-pub use catalog::{Entry, Filter};
+pub use catalog::{
+    Entry, Filter,
+    usage::{Counts, Usage},
+};
 pub use dataset::Dataset;
 pub use error::StoreError;
 pub use id::DatasetId;

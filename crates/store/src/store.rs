@@ -7,11 +7,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan, civil::Date};
 
 use crate::{
-    Capture, Collected, Dataset, DatasetId, Entry, Filter, Retention, StoreError,
-    catalog::Catalog,
+    Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Retention, StoreError, Usage,
+    catalog::{Catalog, usage},
     error::Doing,
     events,
     layout::{self, Folder, Layout},
@@ -109,6 +109,20 @@ impl Store {
         self.collect(retention, Timestamp::now())
     }
 
+    /// Adds to what a tool has given today.
+    pub fn add_usage(&self, server: &str, tool: &str, counts: Counts) -> Result<(), StoreError> {
+        let since = usage::day(Timestamp::now());
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        Ok(self.catalog().add_usage(&Usage { server, tool, since, counts })?)
+    }
+
+    /// What has passed, by server and tool: in the last `days`, today included, or ever.
+    pub fn usage(&self, days: Option<u16>) -> Result<Vec<Usage>, StoreError> {
+        let today = usage::day(Timestamp::now());
+        let from = days.map(|days| today.saturating_sub((i64::from(days) - 1).days()));
+        Ok(self.catalog().usage(from.unwrap_or(Date::MIN))?)
+    }
+
     pub(crate) fn catalog(&self) -> MutexGuard<'_, Catalog> {
         // SQLite keeps its own state whole.
         self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
@@ -168,12 +182,16 @@ fn rebuild(layout: &Layout) -> Result<Catalog, StoreError> {
     }
     let path = layout.catalog();
     let why = if path.exists() { "it was damaged" } else { "there was none" };
+    let counts = Catalog::salvage_usage(&path);
     for ending in ["", "-wal", "-shm"] {
         let mut file = path.clone().into_os_string();
         file.push(ending);
         layout::remove(Path::new(&file))?;
     }
     let catalog = Catalog::create(&path)?;
+    for counted in counts.iter().flatten() {
+        catalog.add_usage(counted)?;
+    }
     let mut count = 0;
     for folder in layout.folders() {
         for (id, has_metadata) in retention::datasets_in(layout, &folder) {
@@ -184,6 +202,9 @@ fn rebuild(layout: &Layout) -> Result<Catalog, StoreError> {
                 Ok(dataset) => {
                     catalog.settle(dataset.metadata(), &folder, dataset.stored_bytes())?;
                     catalog.set_pinned(&id, layout.pin(&folder, &id).exists())?;
+                    if counts.is_none() {
+                        catalog.recount(dataset.metadata())?;
+                    }
                     count += 1;
                 }
                 Err(error) => events::metadata_skipped(&layout.metadata(&folder, &id), &error),

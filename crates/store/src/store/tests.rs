@@ -38,6 +38,10 @@ fn keep(store: &Store, tool: &str, payload: &[u8]) -> Dataset {
     capture.commit(described(tool)).unwrap()
 }
 
+fn passed(results: u64, bytes: u64) -> Counts {
+    Counts { results, bytes, ..Counts::default() }
+}
+
 fn keep_at(store: &Store, timestamp: Timestamp, payload: &[u8]) -> DatasetId {
     let mut capture = Capture::begin(store, timestamp).unwrap();
     capture.start_part("json").unwrap().write_all(payload).unwrap();
@@ -335,7 +339,11 @@ fn captures_for_other_tests() {
                 keep(&store, "t", format!("{index}").as_bytes());
             }
         }
-
+        "count" => {
+            for _ in 0..50 {
+                store.add_usage("shop", "orders", passed(1, 10)).unwrap();
+            }
+        }
         "until killed" => loop {
             let mut capture = store.capture().unwrap();
             let part = capture.start_part("json").unwrap();
@@ -369,6 +377,69 @@ fn processes_capture_side_by_side() {
         let hash = blake3::hash(&read(&dataset, 0)).to_hex();
         assert_eq!(dataset.metadata().parts[0].blake3, hash.as_str());
     }
+}
+
+#[test]
+fn counts_of_several_processes_add_up() {
+    let home = tempfile::tempdir().unwrap();
+    let mut processes: Vec<_> = (0..3).map(|_| another_process(home.path(), "count", "")).collect();
+    let store = open(&home);
+    let captured =
+        Counts { captured: 1, captured_tokens: 9_000, given_tokens: 500, ..passed(1, 7) };
+    store.add_usage("shop", "orders", captured).unwrap();
+    store.add_usage("shop", "other", passed(2, 20)).unwrap();
+    for process in &mut processes {
+        assert!(process.wait().unwrap().success());
+    }
+    let mut usage = store.usage(None).unwrap();
+    usage.sort_by(|one, other| one.tool.cmp(&other.tool));
+    assert_eq!(usage[0].counts, Counts { results: 151, bytes: 1_507, ..captured });
+    assert_eq!(usage[0].counts.tokens_kept_out(), 8_500);
+    assert_eq!((usage[1].tool.as_str(), usage[1].counts), ("other", passed(2, 20)));
+    assert_eq!(store.usage(Some(1)).unwrap().len(), 2);
+}
+
+#[test]
+fn counts_are_kept_by_day() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let today = usage::day(Timestamp::now());
+    for (days, results) in [(0, 1), (1, 10), (29, 100), (30, 1_000)] {
+        let (server, tool) = ("shop".to_owned(), "orders".to_owned());
+        let since = today - days.days();
+        let usage = Usage { server, tool, since, counts: passed(results, 0) };
+        store.catalog().add_usage(&usage).unwrap();
+    }
+    let seen = |days| {
+        let usage = store.usage(days).unwrap().remove(0);
+        (usage.counts.results, (today - usage.since).get_days())
+    };
+    assert_eq!(seen(Some(1)), (1, 0));
+    assert_eq!(seen(Some(2)), (11, 1));
+    assert_eq!(seen(Some(30)), (111, 29));
+    assert_eq!(seen(None), (1_111, 30));
+    assert_eq!(seen(Some(u16::MAX)), seen(None));
+}
+
+#[test]
+fn counts_outlive_a_catalog_or_are_made_of_the_datasets() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let mut capture = store.capture().unwrap();
+    capture.start_part("json").unwrap().write_all(b"[]").unwrap();
+    let more = json!({"tokens": 9_000}).as_object().unwrap().clone();
+    capture.commit(Description { more, ..described("orders") }).unwrap();
+    store.add_usage("shop", "orders", passed(5, 70)).unwrap();
+    let before = store.usage(None).unwrap();
+    drop(store);
+    let catalog = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
+    catalog.pragma_update(None, "user_version", 9).unwrap();
+    drop(catalog);
+    assert_eq!(open(&home).usage(None).unwrap(), before);
+
+    fs::remove_file(home.path().join("catalog.db")).unwrap();
+    let recounted = open(&home).usage(None).unwrap().remove(0).counts;
+    assert_eq!(recounted, Counts { captured: 1, captured_tokens: 9_000, ..passed(1, 7) });
 }
 
 #[test]

@@ -1,0 +1,153 @@
+//! What has passed, counted by day, server and tool.
+//!
+//! The one thing in the catalog that no other file holds. When the catalog is made anew the counts
+//! are taken over if they can still be read; otherwise those of the datasets that exist are counted
+//! again, and what merely passed is lost.
+
+use std::path::Path;
+
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use rusqlite::{Row, params};
+
+use super::Catalog;
+use crate::Metadata;
+
+pub(super) const TABLE: &str = "
+    CREATE TABLE usage (
+        day TEXT NOT NULL,
+        server TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        results INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        captured INTEGER NOT NULL,
+        captured_tokens INTEGER NOT NULL,
+        given_tokens INTEGER NOT NULL,
+        PRIMARY KEY (day, server, tool)
+    ) WITHOUT ROWID;";
+
+/// What has passed of one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usage {
+    /// The upstream that the tool belongs to.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+    /// The first day that is counted here, in UTC.
+    pub since: Date,
+    /// How much it was.
+    pub counts: Counts,
+}
+
+/// Results, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many there were.
+    pub results: u64,
+    /// How long they were together.
+    pub bytes: u64,
+    /// How many of them were captured.
+    pub captured: u64,
+    /// How many tokens the captured ones have.
+    pub captured_tokens: u64,
+    /// How many tokens were given in their place.
+    pub given_tokens: u64,
+}
+
+impl Counts {
+    /// How many tokens the captured results would have taken more than what was given.
+    pub fn tokens_kept_out(&self) -> u64 {
+        self.captured_tokens.saturating_sub(self.given_tokens)
+    }
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.results += other.results;
+        self.bytes += other.bytes;
+        self.captured += other.captured;
+        self.captured_tokens += other.captured_tokens;
+        self.given_tokens += other.given_tokens;
+    }
+}
+
+/// The day of a moment, in UTC.
+pub(crate) fn day(timestamp: Timestamp) -> Date {
+    timestamp.to_zoned(TimeZone::UTC).date()
+}
+
+impl Catalog {
+    /// Adds to what a tool has given on a day.
+    pub(crate) fn add_usage(&self, usage: &Usage) -> rusqlite::Result<()> {
+        let Usage { server, tool, since: day, counts } = usage;
+        let mut add = self.0.prepare_cached(
+            "INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT DO UPDATE SET
+                 results = results + ?4, bytes = bytes + ?5, captured = captured + ?6,
+                 captured_tokens = captured_tokens + ?7, given_tokens = given_tokens + ?8",
+        )?;
+        add.execute(params![
+            day.to_string(),
+            server,
+            tool,
+            counts.results.cast_signed(),
+            counts.bytes.cast_signed(),
+            counts.captured.cast_signed(),
+            counts.captured_tokens.cast_signed(),
+            counts.given_tokens.cast_signed(),
+        ])?;
+        Ok(())
+    }
+
+    /// Counts a dataset as a result. How many tokens were given for it is not known any more.
+    pub(crate) fn recount(&self, metadata: &Metadata) -> rusqlite::Result<()> {
+        let description = &metadata.description;
+        let tokens = description.more.get("tokens").and_then(serde_json::Value::as_u64);
+        self.add_usage(&Usage {
+            server: description.server.clone(),
+            tool: description.tool.clone(),
+            since: day(metadata.timestamp),
+            counts: Counts {
+                results: 1,
+                bytes: description.original_size,
+                captured: 1,
+                captured_tokens: tokens.unwrap_or_default(),
+                given_tokens: 0,
+            },
+        })
+    }
+
+    /// What has passed since a day, by server and tool.
+    pub(crate) fn usage(&self, from: Date) -> rusqlite::Result<Vec<Usage>> {
+        let mut query = self.0.prepare(
+            "SELECT min(day), server, tool, sum(results), sum(bytes), sum(captured),
+                    sum(captured_tokens), sum(given_tokens)
+             FROM usage WHERE day >= ?1 GROUP BY server, tool",
+        )?;
+        query.query_map([from.to_string()], usage)?.collect()
+    }
+
+    /// What can be read of the counts in a catalog that is about to be made anew, day by day.
+    pub(crate) fn salvage_usage(path: &Path) -> Option<Vec<Usage>> {
+        let catalog = path.exists().then(|| Self::connect(path).ok())??;
+        let mut query = catalog.0.prepare("SELECT * FROM usage").ok()?;
+        query.query_map([], usage).ok()?.collect::<rusqlite::Result<_>>().ok()
+    }
+}
+
+fn usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
+    let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+    let day: String = row.get(0)?;
+    Ok(Usage {
+        // A day that is none can only come from a damaged file, or by hand.
+        since: day.parse().unwrap_or(Date::ZERO),
+        server: row.get(1)?,
+        tool: row.get(2)?,
+        counts: Counts {
+            results: count(3)?,
+            bytes: count(4)?,
+            captured: count(5)?,
+            captured_tokens: count(6)?,
+            given_tokens: count(7)?,
+        },
+    })
+}
