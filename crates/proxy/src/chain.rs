@@ -19,7 +19,8 @@ use crate::{
 
 /// Looks at what passes, and may answer or replace it.
 ///
-/// Hooks run on a thread of their own and may block; [`Interceptor::watches`] runs on the relay's.
+/// Hooks run on a thread of their own and may block; [`Interceptor::watches`] and
+/// [`Interceptor::notices`] run on the relay's.
 pub trait Interceptor: Send + Sync + 'static {
     /// Its name, for events.
     fn name(&self) -> &'static str;
@@ -28,6 +29,10 @@ pub trait Interceptor: Send + Sync + 'static {
     /// waits for it, and what nobody watches passes at once. A call that is watched may be
     /// overtaken by later ones, so watch only those that you mean to answer.
     fn watches(&self, moment: &Moment<'_>) -> bool;
+
+    /// Is told once of each answer as it came from the upstream, whether or not anyone watches it.
+    /// As quick as [`Interceptor::watches`].
+    fn notices(&self, _moment: &Moment<'_>) {}
 
     /// A tool call, before any upstream sees it; `params` is the request's, if it has any.
     fn on_call(&self, _call: &Call, _params: &Payload) -> Result<CallVerdict, HookError> {
@@ -128,6 +133,11 @@ impl Chain {
     /// True if some interceptor wants to see this.
     pub(crate) fn watches(&self, moment: &Moment<'_>) -> bool {
         self.stages.iter().any(|stage| stage.watches(moment))
+    }
+
+    /// Tells all interceptors of an answer.
+    pub(crate) fn notice(&self, moment: &Moment<'_>) {
+        self.stages.iter().for_each(|stage| stage.notice(moment));
     }
 
     /// Asks the interceptors about a call; blocks up to the deadline of each that watches.

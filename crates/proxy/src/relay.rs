@@ -244,7 +244,9 @@ impl Relay {
                 FromUpstream::Forward => {}
                 FromUpstream::Inspect(subject) => {
                     let bytes = subject.span.end - subject.span.start;
-                    if self.chain.watches(&Moment::Answer(subject.kind, &subject.call, bytes)) {
+                    let moment = Moment::Answer(subject.kind, &subject.call, bytes);
+                    self.chain.notice(&moment);
+                    if self.chain.watches(&moment) {
                         let subject = PartSubject::Answer(subject);
                         parts.push(Part { message: envelope.span.clone(), subject });
                     }

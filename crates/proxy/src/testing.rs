@@ -19,6 +19,7 @@ pub(crate) struct Relayed(pub(crate) Relay);
 pub(crate) struct Marker;
 
 type CallHook = dyn Fn(&Call, &Payload) -> Result<CallVerdict, HookError> + Send + Sync;
+type Notice = dyn Fn(&Moment<'_>) + Send + Sync;
 type ResultHook = dyn Fn(&Call, &Payload) -> Result<Verdict, HookError> + Send + Sync;
 
 /// An interceptor made of closures; it watches calls and results if it has the hook for them.
@@ -26,6 +27,7 @@ type ResultHook = dyn Fn(&Call, &Payload) -> Result<Verdict, HookError> + Send +
 pub(crate) struct Hooks {
     pub(crate) call: Option<Box<CallHook>>,
     pub(crate) result: Option<Box<ResultHook>>,
+    pub(crate) notice: Option<Box<Notice>>,
 }
 
 pub(crate) fn relay(interceptors: Vec<Arc<dyn Interceptor>>, deadlines: Deadlines) -> Relay {
@@ -101,6 +103,12 @@ impl Interceptor for Hooks {
         match moment {
             Moment::Call(_) => self.call.is_some(),
             Moment::Answer(..) => self.result.is_some(),
+        }
+    }
+
+    fn notices(&self, moment: &Moment<'_>) {
+        if let Some(notice) = &self.notice {
+            notice(moment);
         }
     }
 

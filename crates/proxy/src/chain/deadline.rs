@@ -48,6 +48,11 @@ impl Stage {
         catch_unwind(AssertUnwindSafe(|| self.interceptor.watches(moment))).unwrap_or(false)
     }
 
+    /// Tells the interceptor on this very thread; a panic is its own affair.
+    pub(super) fn notice(&self, moment: &Moment<'_>) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.interceptor.notices(moment)));
+    }
+
     pub(super) fn run<T: Send + 'static>(
         &self,
         deadline: Duration,

@@ -3,16 +3,18 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use forebay_testkit::playbook::{Conversation, Playbook, Sent};
+use forebay_wire::Line;
 
 use crate::{
-    chain::{CallVerdict, Deadlines, Verdict},
+    chain::{CallVerdict, Deadlines, Moment, Verdict},
+    session::SubjectKind,
     testing::{Hooks, Relayed, marked, relay, untouched},
 };
 
@@ -70,12 +72,72 @@ fn hooks_see_the_payload_as_it_came() {
             assert_eq!(result.in_memory(), Some(br#"{ "content":[1] }"#.as_slice()));
             Ok(Verdict::Replace(b"1".to_vec()))
         })),
+        ..Hooks::default()
     };
     with(hooks)
         .passes_up(r#"{"id":7,"method":"tools/call","params":{"name" : "list"}}"#)
         .upstream_sends(r#"{"result":{ "content":[1] } , "id":7}"#)
         .client_gets(r#"{"result":1 , "id":7}"#)
         .nothing_more();
+}
+
+/// Hooks that write down the tool and the length of each result that they are told of.
+fn noticing(hooks: Hooks) -> (Hooks, Arc<Mutex<Vec<(String, u64)>>>) {
+    let noticed: Arc<Mutex<Vec<_>>> = Arc::default();
+    let notes = noticed.clone();
+    let notice = Box::new(move |moment: &Moment<'_>| {
+        if let Moment::Answer(SubjectKind::Result, call, bytes) = moment {
+            notes.lock().unwrap().push((call.tool().unwrap().to_owned(), *bytes));
+        }
+    });
+    (Hooks { notice: Some(notice), ..hooks }, noticed)
+}
+
+#[test]
+fn each_result_is_noticed_once_whether_or_not_it_is_watched() {
+    for (hooks, passed) in [
+        (Hooks::default(), r#"{"content":[]}"#),
+        (replacing(|| Ok(Verdict::Replace(b"1".to_vec()))), "1"),
+    ] {
+        let (hooks, noticed) = noticing(hooks);
+        with(hooks)
+            .passes_up(CALL)
+            .upstream_sends(RESULT)
+            .client_gets(RESULT.replace(r#"{"content":[]}"#, passed))
+            // Not the answer to any call.
+            .passes_down(RESULT)
+            .passes_up(CALL)
+            .passes_down(r#"{"id":7,"error":{"code":1,"message":"no"}}"#)
+            .passes_up(r#"{"id":8,"method":"ping"}"#)
+            .passes_down(r#"{"id":8,"result":{}}"#)
+            .passes_up(format!("[{CALL},{}]", CALL.replace('7', "8").replace("list", "read")))
+            .upstream_sends(r#"[{"id":8,"result":{}},{"id":7,"result":{"content":[]}}]"#)
+            .client_gets(if passed == "1" {
+                r#"[{"id":8,"result":1},{"id":7,"result":1}]"#
+            } else {
+                r#"[{"id":8,"result":{}},{"id":7,"result":{"content":[]}}]"#
+            })
+            .nothing_more();
+        let expected = [("list", 14), ("read", 2), ("list", 14)];
+        assert_eq!(
+            *noticed.lock().unwrap(),
+            expected.map(|(tool, bytes)| (tool.to_owned(), bytes))
+        );
+    }
+}
+
+#[test]
+fn a_result_that_is_not_held_is_noticed_too() {
+    let (hooks, noticed) = noticing(Hooks::default());
+    let relayed = with(hooks).passes_up(CALL).nothing_more();
+    relayed.0.upstream_line_passed(&Line::of(RESULT.as_bytes()), RESULT.len() as u64);
+    assert_eq!(*noticed.lock().unwrap(), [("list".to_owned(), 14)]);
+}
+
+#[test]
+fn an_interceptor_that_panics_at_a_notice_costs_nothing() {
+    let hooks = Hooks { notice: Some(Box::new(|_| panic!("on purpose"))), ..Hooks::default() };
+    with(hooks).passes_up(CALL).passes_down(RESULT).nothing_more();
 }
 
 #[test]
@@ -93,7 +155,7 @@ fn an_interceptor_that_panics_is_passed_over() {
 #[test]
 fn an_interceptor_that_is_late_is_passed_over() {
     let (sender, receiver) = std::sync::mpsc::channel::<()>();
-    let receiver = std::sync::Mutex::new(receiver);
+    let receiver = Mutex::new(receiver);
     let hooks = replacing(move || {
         // Blocks until the test is over.
         let _ = receiver.lock().unwrap().recv();
@@ -106,7 +168,7 @@ fn an_interceptor_that_is_late_is_passed_over() {
 #[test]
 fn an_interceptor_whose_hooks_pile_up_is_not_asked() {
     let (sender, receiver) = std::sync::mpsc::channel::<()>();
-    let receiver = std::sync::Mutex::new(receiver);
+    let receiver = Mutex::new(receiver);
     let asked = Arc::new(AtomicUsize::new(0));
     let hooks = {
         let asked = asked.clone();
