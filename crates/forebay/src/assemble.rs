@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use anyhow::{Context, Result};
-use forebay_intercept::{Keeper, Policy};
+use forebay_intercept::{Keeper, Policy, Usage};
 use forebay_proxy::{
     body::Spool,
     chain::{Chain, Deadlines, Interceptor},
@@ -16,22 +16,26 @@ use forebay_store::{Durability, Store};
 /// A message up to this long is never written to disk.
 const MAX_MEMORY_BYTES: usize = 4 * 1024 * 1024;
 
-/// The whole way between one client and one upstream; with a policy, large results are kept.
+/// The whole way between one client and one upstream; with a policy, large results are kept, and
+/// all are counted.
 pub(crate) fn relay(
     upstream: UpstreamName,
     policy: Option<Policy>,
     recorder: Option<Recorder>,
-) -> Result<Relay> {
+) -> Result<(Relay, Option<Arc<Usage>>)> {
     let router = Router::sole(upstream);
-    let chain = match policy {
-        Some(policy) => Chain::new([keeper(policy)?], Deadlines::default()),
-        None => Chain::default(),
+    let Some(policy) = policy else {
+        return Ok((Relay::new(router, Chain::default(), recorder), None));
     };
-    Ok(Relay::new(router, chain, recorder))
+    let store = Arc::new(store()?);
+    let usage = Arc::new(usage(store.clone()));
+    let keeper: Arc<dyn Interceptor> = Arc::new(Keeper::new(store, policy, usage.clone()));
+    let chain = Chain::new([keeper], Deadlines::default());
+    Ok((Relay::new(router, chain, recorder), Some(usage)))
 }
 
-fn keeper(policy: Policy) -> Result<Arc<dyn Interceptor>> {
-    Ok(Arc::new(Keeper::new(Arc::new(store()?), policy)))
+fn usage(store: Arc<Store>) -> Usage {
+    Usage::new(move |upstream, tool, counts| Ok(store.add_usage(upstream, tool, counts)?))
 }
 
 /// What has been kept.

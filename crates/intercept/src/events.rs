@@ -1,6 +1,6 @@
 //! What is worth telling about the five stages, one function an event.
 
-use forebay_proxy::session::Call;
+use forebay_proxy::{chain::HookError, session::Call};
 use forebay_store::DatasetId;
 
 pub(crate) fn result_kept(call: &Call, id: &DatasetId, bytes: u64, tokens: u64) {
@@ -9,4 +9,8 @@ pub(crate) fn result_kept(call: &Call, id: &DatasetId, bytes: u64, tokens: u64) 
 
 pub(crate) fn near_threshold(call: &Call, tokens: u64, threshold: u64) {
     tracing::info!(tool = call.tool(), upstream = %call.upstream, tokens, threshold, "a result is near the threshold");
+}
+
+pub(crate) fn counts_not_written(error: &HookError) {
+    tracing::info!(%error, "cannot write down what passed; to be tried again");
 }

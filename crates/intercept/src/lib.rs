@@ -15,6 +15,7 @@ mod shape;
 mod summarise;
 mod tokens;
 mod unescape;
+mod usage;
 
 use std::{
     collections::HashSet,
@@ -30,19 +31,26 @@ use forebay_store::Store;
 
 pub use capture::{CaptureError, restore};
 pub use policy::{Policy, SchemaInference};
+pub use usage::Usage;
+
+/// How many tokens `text` has for today's models (o200k).
+pub fn tokens(text: &str) -> u64 {
+    tokens::up_to(u64::MAX, text).unwrap_or_default()
+}
 
 /// Keeps large results.
 pub struct Keeper {
     store: Arc<Store>,
     policy: Policy,
+    usage: Arc<Usage>,
     /// Tools that draw an interface of their own from their result, as the list of tools says.
     exempt: Mutex<HashSet<String>>,
 }
 
 impl Keeper {
-    /// An interceptor that keeps results in `store` as `policy` says.
-    pub fn new(store: Arc<Store>, policy: Policy) -> Self {
-        Self { store, policy, exempt: Mutex::default() }
+    /// An interceptor that keeps results in `store` as `policy` says, and counts all in `usage`.
+    pub fn new(store: Arc<Store>, policy: Policy, usage: Arc<Usage>) -> Self {
+        Self { store, policy, usage, exempt: Mutex::default() }
     }
 }
 
@@ -70,6 +78,12 @@ impl Interceptor for Keeper {
         }
     }
 
+    fn notices(&self, moment: &Moment<'_>) {
+        if let Moment::Answer(SubjectKind::Result, call, bytes) = moment {
+            self.usage.saw(call, *bytes);
+        }
+    }
+
     fn on_result(&self, call: &Call, payload: &Payload) -> Result<Verdict, HookError> {
         let result = result::ToolResult::read(payload)?;
         let Some(weight) = detect::oversized(&result, call, &self.policy)? else {
@@ -79,7 +93,9 @@ impl Interceptor for Keeper {
         let profile = profile::of(&captured, &self.policy)?;
         let dataset = captured.commit(call, &result, &profile, weight)?;
         let summary = summarise::of(&dataset, &profile, &self.policy);
-        Ok(Verdict::Replace(replace::result(&result, &summary)?))
+        let replacement = replace::result(&result, &summary)?;
+        self.usage.captured(call, &dataset, &summary.text);
+        Ok(Verdict::Replace(replacement))
     }
 
     fn on_tool_list(&self, _call: &Call, list: &Payload) -> Result<Verdict, HookError> {

@@ -7,7 +7,7 @@ use forebay_proxy::{
     router::UpstreamName,
     session::{FromClient, Session},
 };
-use forebay_store::{Dataset, Durability, Filter};
+use forebay_store::{Counts, Dataset, Durability, Filter};
 use forebay_wire::Line;
 use serde_json::{Value, json};
 
@@ -15,15 +15,21 @@ use super::*;
 
 struct Bench {
     home: tempfile::TempDir,
+    written: Arc<Mutex<Vec<Written>>>,
     keeper: Keeper,
 }
+
+/// Counts that were written: whose, of which tool, and how much.
+type Written = (String, String, Counts);
 
 impl Bench {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(home.path(), Durability::RightAfter).unwrap());
         let policy = Policy { threshold_tokens: 500, ..Policy::default() };
-        Self { keeper: Keeper::new(store, policy), home }
+        let written: Arc<Mutex<Vec<Written>>> = Arc::default();
+        let usage = usage_written_to(&written);
+        Self { keeper: Keeper::new(store, policy, Arc::new(usage)), home, written }
     }
 
     /// What becomes of a result.
@@ -43,6 +49,14 @@ impl Bench {
         let newest = self.keeper.store.list(&Filter::default()).unwrap().remove(0);
         self.keeper.store.dataset(&newest.id).unwrap()
     }
+}
+
+fn usage_written_to(written: &Arc<Mutex<Vec<Written>>>) -> Usage {
+    let written = written.clone();
+    Usage::new(move |upstream, tool, counts| {
+        written.lock().unwrap().push((upstream.to_owned(), tool.to_owned(), counts));
+        Ok(())
+    })
 }
 
 /// A text with what changes from run to run taken out.
@@ -306,4 +320,62 @@ fn a_store_that_fails_is_an_error_for_the_chain_to_pass_over() {
     let payload = Payload::from(text_result(&"x y ".repeat(5000)).to_string().into_bytes());
     let error = bench.keeper.on_result(&call("list"), &payload).unwrap_err();
     assert_eq!(error.to_string(), "cannot keep the result");
+}
+
+#[test]
+fn a_capture_is_counted_at_once_with_all_that_came_before() {
+    let bench = Bench::new();
+    let notice = |tool: &str, bytes| {
+        bench.keeper.notices(&Moment::Answer(SubjectKind::Result, &call(tool), bytes));
+    };
+    notice("small", 100);
+    notice("list", 70_000);
+    notice("small", 20);
+    // No results.
+    bench.keeper.notices(&Moment::Answer(SubjectKind::ToolList, &call("list"), 9));
+    bench.keeper.notices(&Moment::Call(&call("list")));
+    assert_eq!(bench.written.lock().unwrap().len(), 0, "nothing but in memory");
+    let (replacement, dataset) = bench.kept(&text_result(&orders(300).to_string()));
+    let captured = Counts {
+        results: 1,
+        bytes: 70_000,
+        captured: 1,
+        captured_tokens: dataset.metadata().description.more["tokens"].as_u64().unwrap(),
+        given_tokens: super::tokens(replacement["content"][0]["text"].as_str().unwrap()),
+    };
+    let passed = Counts { results: 2, bytes: 120, ..Counts::default() };
+    let mut written = std::mem::take(&mut *bench.written.lock().unwrap());
+    written.sort_by(|one, other| one.1.cmp(&other.1));
+    let of = |tool: &str, counts| ("shop".to_owned(), tool.to_owned(), counts);
+    assert_eq!(written, [of("list", captured), of("small", passed)]);
+    bench.keeper.usage.write_down();
+    assert_eq!(bench.written.lock().unwrap().len(), 0, "each is written once");
+}
+
+#[test]
+fn counts_that_could_not_be_written_are_written_with_the_next() {
+    let attempts = Arc::new(Mutex::new(Vec::new()));
+    let usage = Usage::new({
+        let attempts = attempts.clone();
+        move |_, _, counts| {
+            let mut attempts = attempts.lock().unwrap();
+            attempts.push(counts.results);
+            if attempts.len() == 1 { Err("disk full".into()) } else { Ok(()) }
+        }
+    });
+    usage.saw(&call("list"), 1);
+    usage.write_down();
+    usage.saw(&call("list"), 1);
+    usage.write_down();
+    usage.write_down();
+    assert_eq!(*attempts.lock().unwrap(), [1, 2]);
+}
+
+#[test]
+fn what_is_left_is_written_when_the_session_is_over() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let usage = Usage::new(move |_, tool, _| Ok(sender.send(tool.to_owned())?));
+    usage.saw(&call("list"), 1);
+    drop(usage);
+    assert_eq!(receiver.recv().unwrap(), "list");
 }

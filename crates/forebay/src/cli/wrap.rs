@@ -107,8 +107,13 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
     let threshold_tokens = arguments.threshold;
     let policy = arguments.capture.then(|| Policy { threshold_tokens, ..Policy::default() });
     let settings = Settings { grace: arguments.grace, spool: assemble::spool() };
-    let relay = assemble::relay(name, policy, recorder)?;
-    match stdio::wrap(&command, relay, &settings)? {
+    let (relay, usage) = assemble::relay(name, policy, recorder)?;
+    let ended = stdio::wrap(&command, relay, &settings)?;
+    // Before we end as the server did, which may be by a signal.
+    if let Some(usage) = usage {
+        usage.write_down();
+    }
+    match ended {
         Ended::Upstream(status) => Ok(end_like(status)),
         Ended::LeftBehind => bail!("the server could not be ended"),
         Ended::NotStarted(error) => Ok(say_not_started(&error)),
