@@ -1,6 +1,11 @@
 //! The command line as it is typed. What a command does is in the file of its name.
 
 pub(crate) mod datasets;
+pub(crate) mod demo;
+mod figures;
+pub(crate) mod screen;
+pub(crate) mod stats;
+mod table;
 pub(crate) mod wrap;
 
 use clap::{Parser, Subcommand};
@@ -24,6 +29,11 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Wrap(wrap::WrapArguments),
     Datasets(datasets::DatasetsArguments),
+    Stats(stats::StatsArguments),
+    Demo(demo::DemoArguments),
+    /// The demo's MCP server
+    #[command(hide = true)]
+    DemoServer,
 }
 
 const EXAMPLES: &str = "\

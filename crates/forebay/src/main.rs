@@ -2,20 +2,27 @@
 
 mod assemble;
 mod cli;
+mod demo;
 mod observe;
 
-use std::process::ExitCode;
+use std::{
+    io::{stdin, stdout},
+    process::ExitCode,
+};
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, screen::Screen};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     observe::start(&cli.log);
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
-        Command::Datasets(arguments) => cli::datasets::run(arguments, &mut std::io::stdout()),
+        Command::Datasets(arguments) => cli::datasets::run(arguments, &mut Screen::stdout()),
+        Command::Stats(arguments) => cli::stats::run(&arguments, &mut Screen::stdout()),
+        Command::Demo(arguments) => cli::demo::run(&arguments, &mut Screen::stdout()),
+        Command::DemoServer => demo::server::run(stdin().lock(), &mut stdout()),
     };
     match ended {
         Ok(code) => code,

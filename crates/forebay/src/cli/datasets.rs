@@ -1,13 +1,22 @@
 //! `forebay datasets`: looks at what was kept, and tidies up.
 
+mod show;
+
 use std::{io::Write, process::ExitCode, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use forebay_store::{Dataset, DatasetId, Entry, Filter, Retention, Store};
+use forebay_store::{Collected, Dataset, DatasetId, Entry, Filter, Retention, Store};
 use serde_json::{Value, json};
 
-use crate::assemble;
+use crate::{
+    assemble,
+    cli::{
+        figures::{grouped, size},
+        screen::Screen,
+        table::{Column, Table},
+    },
+};
 
 /// Look at the results that were kept, and tidy up
 #[derive(Debug, Args)]
@@ -38,6 +47,9 @@ enum Action {
     Show {
         /// Its name, with or without `dataset_`
         id: String,
+        /// The metadata file, for programs
+        #[arg(long)]
+        json: bool,
     },
     /// Print where its data lies
     Path {
@@ -70,6 +82,9 @@ enum Action {
         /// How many days a dataset that is not pinned is kept
         #[arg(long, default_value_t = 30)]
         days: u64,
+        /// One JSON object, for programs
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -81,7 +96,7 @@ Examples:
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-pub(crate) fn run(arguments: DatasetsArguments, out: &mut dyn Write) -> Result<ExitCode> {
+pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<ExitCode> {
     let store = assemble::store()?;
     match arguments.action {
         Action::List { tool, server, limit, json } => {
@@ -89,7 +104,8 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut dyn Write) -> Result<E
             let entries = store.list(&filter)?;
             if json { list_json(&entries, out)? } else { list(&entries, out)? }
         }
-        Action::Show { id } => {
+        Action::Show { id, json: false } => show::print(&find(&store, &id)?, out)?,
+        Action::Show { id, json: true } => {
             let metadata = serde_json::to_string_pretty(find(&store, &id)?.metadata())?;
             writeln!(out, "{metadata}")?;
         }
@@ -98,27 +114,39 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut dyn Write) -> Result<E
             forebay_intercept::restore(&find(&store, &id)?, out)?;
             writeln!(out)?;
         }
-        Action::Pin { id } => store.pin(find(&store, &id)?.id())?,
-        Action::Unpin { id } => store.unpin(find(&store, &id)?.id())?,
+        Action::Pin { id } => {
+            let dataset = find(&store, &id)?;
+            store.pin(dataset.id())?;
+            writeln!(out, "{} is kept for good.", dataset.id())?;
+        }
+        Action::Unpin { id } => {
+            let dataset = find(&store, &id)?;
+            store.unpin(dataset.id())?;
+            writeln!(out, "{} is no longer pinned.", dataset.id())?;
+        }
         Action::Rm { ids } => {
             for id in ids {
-                if !store.remove(find(&store, &id)?.id())? {
+                let dataset = find(&store, &id)?;
+                if !store.remove(dataset.id())? {
                     bail!("`{id}` is being read; try again later");
                 }
+                writeln!(out, "{} is removed.", dataset.id())?;
             }
         }
-        Action::Gc { days } => {
+        Action::Gc { days, json } => {
             let retention = Retention {
                 max_age: Some(DAY.saturating_mul(u32::try_from(days).unwrap_or(u32::MAX))),
                 max_stored_bytes: None,
                 compress_after: Some(DAY),
             };
-            let collected = store.collect_now(&retention)?;
-            writeln!(
-                out,
-                "{} removed, {} compressed, {} in use",
-                collected.removed, collected.compressed, collected.in_use
-            )?;
+            let Collected { removed, compressed, in_use } = store.collect_now(&retention)?;
+            if json {
+                let counts =
+                    json!({"removed": removed, "compressed": compressed, "in_use": in_use});
+                writeln!(out, "{counts}")?;
+            } else {
+                writeln!(out, "{removed} removed, {compressed} compressed, {in_use} in use")?;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -131,38 +159,32 @@ fn find(store: &Store, name: &str) -> Result<Dataset> {
     Ok(store.dataset(&id)?)
 }
 
-fn list(entries: &[Entry], out: &mut dyn Write) -> Result<()> {
+fn list(entries: &[Entry], screen: &mut Screen) -> Result<()> {
     if entries.is_empty() {
-        writeln!(out, "Nothing has been kept yet.")?;
+        writeln!(screen, "Nothing has been kept yet.")?;
         return Ok(());
     }
-    let rows: Vec<[String; 6]> = entries
-        .iter()
-        .map(|entry| {
-            let pin = if entry.is_pinned { " (pinned)" } else { "" };
-            [
-                format!("{}{pin}", entry.id),
-                entry.timestamp.strftime("%Y-%m-%d %H:%M").to_string(),
-                entry.server.clone(),
-                entry.tool.clone(),
-                entry.records.map_or_else(|| "-".to_owned(), |records| records.to_string()),
-                size(entry.bytes),
-            ]
-        })
-        .collect();
-    let heading = ["DATASET", "CAPTURED (UTC)", "SERVER", "TOOL", "RECORDS", "SIZE"];
-    let heading = heading.map(str::to_owned);
-    let width = |column: usize| {
-        let cells = rows.iter().chain([&heading]).map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    for row in std::iter::once(&heading).chain(&rows) {
-        let cells = row.iter().enumerate().map(|(column, cell)| match column {
-            // Numbers to the right.
-            4.. => format!("{cell:>0$}", width(column)),
-            _ => format!("{cell:0$}", width(column)),
-        });
-        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  "))?;
+    let mut table = Table::new([
+        Column::Left("DATASET"),
+        Column::Left("CAPTURED (UTC)"),
+        Column::Flexible("SERVER"),
+        Column::Flexible("TOOL"),
+        Column::Right("RECORDS"),
+        Column::Right("SIZE"),
+    ]);
+    for entry in entries {
+        let pin = if entry.is_pinned { " (pinned)" } else { "" };
+        table.push([
+            format!("{}{pin}", entry.id),
+            entry.timestamp.strftime("%Y-%m-%d %H:%M").to_string(),
+            entry.server.clone(),
+            entry.tool.clone(),
+            entry.records.map_or_else(|| "-".to_owned(), grouped),
+            size(entry.bytes),
+        ]);
+    }
+    for line in table.lines(screen.width()) {
+        writeln!(screen, "{line}")?;
     }
     Ok(())
 }
@@ -181,19 +203,4 @@ fn list_json(entries: &[Entry], out: &mut dyn Write) -> Result<()> {
         .collect();
     writeln!(out, "{}", serde_json::to_string_pretty(&entries)?)?;
     Ok(())
-}
-
-/// A size for people: `7.3 MB`.
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
-    if bytes < 1000 {
-        return format!("{bytes} B");
-    }
-    let mut tenths = bytes / 100;
-    let mut unit = 0;
-    while tenths >= 10_000 && unit < UNITS.len() - 1 {
-        tenths /= 1000;
-        unit += 1;
-    }
-    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }

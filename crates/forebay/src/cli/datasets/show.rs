@@ -1,0 +1,120 @@
+//! `forebay datasets show`: what is known of a dataset, for people.
+
+use std::io::Write;
+
+use anyhow::Result;
+use forebay_store::Dataset;
+use serde_json::Value;
+
+use crate::cli::{
+    figures::{counted, grouped, size},
+    screen::Screen,
+    table::{Column, Table, cut, harmless},
+};
+
+/// How many of a field's most frequent values are shown, and how long each may be.
+const SHOWN_VALUES: usize = 4;
+const MAX_VALUE_CHARS: usize = 32;
+
+/// Prints a dataset's origin, size, records, fields and file.
+pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
+    let metadata = dataset.metadata();
+    let description = &metadata.description;
+    let tokens = description.more.get("tokens").and_then(Value::as_u64);
+    let tokens = tokens.map(|tokens| format!(", about {}", counted(tokens, "token")));
+    let mut facts = vec![
+        ("Server", harmless(&description.server)),
+        ("Tool", harmless(&description.tool)),
+        ("Captured", metadata.timestamp.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
+        ("Size", size(metadata.bytes()) + &tokens.unwrap_or_default()),
+    ];
+    facts.extend(description.record_count.map(|records| ("Records", grouped(records))));
+    facts.push(("File", dataset.path(0).display().to_string()));
+    writeln!(screen, "{}\n", dataset.id())?;
+    for (name, fact) in facts {
+        writeln!(screen, "{name:8}  {fact}")?;
+    }
+    match description.more.get("tables").and_then(Value::as_array) {
+        Some(tables) => tables.iter().try_for_each(|table| print_table(table, screen)),
+        None => print_schema(&description.schema["fields"], screen),
+    }
+}
+
+/// Prints the facts of each field.
+fn print_table(table: &Value, screen: &mut Screen) -> Result<()> {
+    let path = harmless(table["path"].as_str().unwrap_or_default());
+    let records = table["records"].as_u64().unwrap_or_default();
+    writeln!(screen, "\n{} at {path}", counted(records, "record"))?;
+    let mut facts = Table::new([
+        Column::Flexible("FIELD"),
+        Column::Left("TYPE"),
+        Column::Right("NULLS"),
+        Column::Right("DISTINCT"),
+        Column::Flexible("RANGE"),
+        Column::Flexible("MOST FREQUENT"),
+    ]);
+    for field in table["fields"].as_array().into_iter().flatten() {
+        facts.push([
+            text(&field["name"]),
+            text(&field["type"]),
+            field["nulls"].as_u64().map(grouped).unwrap_or_default(),
+            distinct(field),
+            range(field),
+            most_frequent(field),
+        ]);
+    }
+    print_lines(&facts, screen)
+}
+
+/// Prints the name and type of each field, where no more is known.
+fn print_schema(fields: &Value, screen: &mut Screen) -> Result<()> {
+    let Some(fields) = fields.as_array().filter(|fields| !fields.is_empty()) else {
+        return Ok(());
+    };
+    let mut types = Table::new([Column::Flexible("FIELD"), Column::Left("TYPE")]);
+    for field in fields {
+        types.push([text(&field["name"]), text(&field["type"])]);
+    }
+    print_lines(&types, screen)
+}
+
+fn print_lines<const N: usize>(table: &Table<N>, screen: &mut Screen) -> Result<()> {
+    writeln!(screen)?;
+    for line in table.lines(screen.width()) {
+        writeln!(screen, "{line}")?;
+    }
+    Ok(())
+}
+
+fn distinct(field: &Value) -> String {
+    let about = if field["distinctIsExact"] == false { "~" } else { "" };
+    let count = field["distinct"].as_u64();
+    count.map(|count| format!("{about}{}", grouped(count))).unwrap_or_default()
+}
+
+/// From the least to the greatest value, or how long the longest is.
+fn range(field: &Value) -> String {
+    let (min, max) = (text(&field["min"]), text(&field["max"]));
+    if !min.is_empty() || !max.is_empty() {
+        return format!("{} .. {}", cut(&min, MAX_VALUE_CHARS), cut(&max, MAX_VALUE_CHARS));
+    }
+    let longest = field["longest"].as_u64();
+    longest.map(|longest| format!("up to {} long", grouped(longest))).unwrap_or_default()
+}
+
+fn most_frequent(field: &Value) -> String {
+    let values = field["top"].as_array().into_iter().flatten().take(SHOWN_VALUES);
+    let shown = values.map(|pair| {
+        let count = pair[1].as_u64().unwrap_or_default();
+        format!("{} {}", cut(&text(&pair[0]), MAX_VALUE_CHARS), grouped(count))
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
