@@ -183,10 +183,7 @@ fn list(entries: &[Entry], screen: &mut Screen) -> Result<()> {
             size(entry.bytes),
         ]);
     }
-    for line in table.lines(screen.width()) {
-        writeln!(screen, "{line}")?;
-    }
-    Ok(())
+    Ok(table.print(screen)?)
 }
 
 fn list_json(entries: &[Entry], out: &mut dyn Write) -> Result<()> {

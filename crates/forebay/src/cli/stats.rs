@@ -99,9 +99,7 @@ fn print(
         table.push(row(server, tool, counts));
     }
     table.push(row("Total", "", total));
-    for line in table.lines(screen.width()) {
-        writeln!(screen, "{line}")?;
-    }
+    table.print(screen)?;
     Ok(ExitCode::SUCCESS)
 }
 

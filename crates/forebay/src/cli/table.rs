@@ -1,5 +1,9 @@
 //! Tables for people: aligned columns that fit the terminal.
 
+use std::io::{self, Write};
+
+use crate::cli::screen::Screen;
+
 /// The space between two columns.
 const GAP: &str = "  ";
 /// A flexible column is not made narrower than this.
@@ -31,8 +35,12 @@ impl<const N: usize> Table<N> {
         self.rows.push(row.map(|cell| harmless(&cell)));
     }
 
+    pub(crate) fn print(&self, screen: &mut Screen) -> io::Result<()> {
+        self.lines(screen.width()).iter().try_for_each(|line| writeln!(screen, "{line}"))
+    }
+
     /// The heading and the rows, no wider than `width`.
-    pub(crate) fn lines(&self, width: Option<usize>) -> Vec<String> {
+    fn lines(&self, width: Option<usize>) -> Vec<String> {
         let heading = self.columns.map(|column| column.heading().to_owned());
         let widths = self.widths(width.unwrap_or(usize::MAX));
         let rows = std::iter::once(&heading).chain(&self.rows);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{call, forebay, home};
 
 /// `forebay wrap --capture` in front of the fixture upstream, with a store of its own.
-fn capturing(test: &str) -> (Peer, Store) {
+pub(crate) fn capturing(test: &str) -> (Peer, Store) {
     let store = home().join(test);
     let _ = std::fs::remove_dir_all(&store);
     let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--capture", "--"]);
@@ -16,7 +16,7 @@ fn capturing(test: &str) -> (Peer, Store) {
     (peer, Store::open(&store, Durability::default()).unwrap())
 }
 
-fn newest(store: &Store) -> Dataset {
+pub(crate) fn newest(store: &Store) -> Dataset {
     store.dataset(&store.list(&Filter::default()).unwrap().remove(0).id).unwrap()
 }
 
@@ -71,50 +71,4 @@ fn a_store_that_cannot_be_opened_is_said_before_anything_starts() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with("forebay: cannot open the store in `/dev/null/home`"), "{said}");
-}
-
-#[test]
-fn what_was_kept_can_be_looked_at_and_removed() {
-    let (mut peer, store) = capturing("datasets");
-    let datasets = |arguments: &[&str]| {
-        let mut command = forebay(["datasets"]);
-        let output = command.args(arguments).env("FOREBAY_HOME", home().join("datasets")).output();
-        let output = output.unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (text(output.stdout), text(output.stderr), output.status.code())
-    };
-    assert_eq!(datasets(&["list"]).0, "Nothing has been kept yet.\n");
-    let original: Value = serde_json::from_str(&{
-        let mut direct = Peer::start(&mut std::process::Command::new(programs::fixture_upstream()));
-        direct.ask(&call(1, "bytes", 100_000))
-    })
-    .unwrap();
-    peer.ask(&call(1, "bytes", 100_000));
-    let dataset = newest(&store);
-    let id = dataset.id().as_str();
-
-    let text = original["result"]["content"][0]["text"].as_str().unwrap();
-    let records = serde_json::from_str::<Vec<Value>>(text).unwrap().len();
-    let table = datasets(&["list"]).0;
-    let row: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().collect();
-    let count = records.to_string();
-    assert_eq!((row[0], &row[3..6]), (id, &["fixture", "bytes", count.as_str()][..]), "{table}");
-    let listed: Value = serde_json::from_str(&datasets(&["list", "--json"]).0).unwrap();
-    assert_eq!((&listed[0]["id"], &listed[0]["records"]), (&id.into(), &records.into()));
-    assert_eq!(datasets(&["path", id]).0.trim_end(), dataset.path(0).to_str().unwrap());
-    let whole: Value = serde_json::from_str(&datasets(&["original", id]).0).unwrap();
-    assert!(whole == original["result"], "the result as it came");
-    let shown: Value = serde_json::from_str(&datasets(&["show", &id[8..]]).0).unwrap();
-    assert_eq!(shown["summary"]["totalRecords"], records);
-
-    assert_eq!(datasets(&["pin", id]).2, Some(0));
-    assert!(datasets(&["list"]).0.contains("(pinned)"));
-    assert_eq!(datasets(&["gc", "--days", "0"]).0, "0 removed, 0 compressed, 0 in use\n");
-    assert_eq!(datasets(&["unpin", id]).2, Some(0));
-    assert_eq!(datasets(&["rm", id]), (String::new(), String::new(), Some(0)));
-    let (_, said, code) = datasets(&["show", id]);
-    assert_eq!(code, Some(2));
-    assert!(said.starts_with(&format!("forebay: there is no dataset `{id}`")), "{said}");
-    let (_, said, _) = datasets(&["show", "nonsense"]);
-    assert!(said.contains("`forebay datasets list` shows them"), "{said}");
 }

@@ -33,10 +33,13 @@ fn the_command_line_reference_is_current() {
         "# The command line\n\n\
          Made from the program's own help; a test fails when it is stale.\n\n\
          ## `forebay`\n\n```text\n{}\n```\n\n## `forebay wrap`\n\n```text\n{}\n```\n\n\
-         ## `forebay datasets`\n\n```text\n{}\n```\n",
+         ## `forebay datasets`\n\n```text\n{}\n```\n\n## `forebay stats`\n\n```text\n{}\n```\n\n\
+         ## `forebay demo`\n\n```text\n{}\n```\n",
         help(&["--help"]),
         help(&["wrap", "--help"]),
         help(&["datasets", "--help"]),
+        help(&["stats", "--help"]),
+        help(&["demo", "--help"]),
     );
     is_current("docs/cli.md", &reference);
 }

@@ -7,11 +7,14 @@
 mod capture;
 mod clients;
 mod commands;
+mod datasets;
+mod demo;
 mod documents;
 mod endings;
 mod faithful;
 mod messages;
 mod rust_sdk;
+mod stats;
 
 use std::{path::Path, process::Command};
 

@@ -63,7 +63,8 @@ fn print_table(table: &Value, screen: &mut Screen) -> Result<()> {
             most_frequent(field),
         ]);
     }
-    print_lines(&facts, screen)
+    writeln!(screen)?;
+    Ok(facts.print(screen)?)
 }
 
 /// Prints the name and type of each field, where no more is known.
@@ -75,15 +76,8 @@ fn print_schema(fields: &Value, screen: &mut Screen) -> Result<()> {
     for field in fields {
         types.push([text(&field["name"]), text(&field["type"])]);
     }
-    print_lines(&types, screen)
-}
-
-fn print_lines<const N: usize>(table: &Table<N>, screen: &mut Screen) -> Result<()> {
     writeln!(screen)?;
-    for line in table.lines(screen.width()) {
-        writeln!(screen, "{line}")?;
-    }
-    Ok(())
+    Ok(types.print(screen)?)
 }
 
 fn distinct(field: &Value) -> String {

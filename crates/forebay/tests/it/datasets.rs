@@ -1,0 +1,94 @@
+//! `forebay datasets`: what was kept, looked at and tidied up.
+
+use std::io::Write;
+
+use forebay_store::{Description, Durability, Store};
+use forebay_testkit::{peer::Peer, programs};
+use serde_json::{Value, json};
+
+use crate::{
+    call,
+    capture::{capturing, newest},
+    forebay, home,
+};
+
+#[test]
+fn what_was_kept_can_be_looked_at_and_removed() {
+    let (mut peer, store) = capturing("datasets");
+    let datasets = |arguments: &[&str]| {
+        let mut command = forebay(["datasets"]);
+        let output = command.args(arguments).env("FOREBAY_HOME", home().join("datasets")).output();
+        let output = output.unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code())
+    };
+    assert_eq!(datasets(&["list"]).0, "Nothing has been kept yet.\n");
+    let original: Value = serde_json::from_str(&{
+        let mut direct = Peer::start(&mut std::process::Command::new(programs::fixture_upstream()));
+        direct.ask(&call(1, "bytes", 100_000))
+    })
+    .unwrap();
+    peer.ask(&call(1, "bytes", 100_000));
+    let dataset = newest(&store);
+    let id = dataset.id().as_str();
+
+    let text = original["result"]["content"][0]["text"].as_str().unwrap();
+    let records = serde_json::from_str::<Vec<Value>>(text).unwrap().len();
+    let table = datasets(&["list"]).0;
+    let row: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().collect();
+    let count = records.to_string();
+    assert_eq!((row[0], &row[3..6]), (id, &["fixture", "bytes", count.as_str()][..]), "{table}");
+    let listed: Value = serde_json::from_str(&datasets(&["list", "--json"]).0).unwrap();
+    assert_eq!((&listed[0]["id"], &listed[0]["records"]), (&id.into(), &records.into()));
+    assert_eq!(datasets(&["path", id]).0.trim_end(), dataset.path(0).to_str().unwrap());
+    let whole: Value = serde_json::from_str(&datasets(&["original", id]).0).unwrap();
+    assert!(whole == original["result"], "the result as it came");
+    let shown: Value = serde_json::from_str(&datasets(&["show", "--json", &id[8..]]).0).unwrap();
+    assert_eq!(shown["summary"]["totalRecords"], records);
+    assert!(datasets(&["show", id]).0.contains(&format!("\nRecords   {records}\n")));
+
+    assert_eq!(datasets(&["pin", id]).0, format!("{id} is kept for good.\n"));
+    assert!(datasets(&["list"]).0.contains("(pinned)"));
+    assert_eq!(datasets(&["gc", "--days", "0"]).0, "0 removed, 0 compressed, 0 in use\n");
+    let collected: Value = serde_json::from_str(&datasets(&["gc", "--json"]).0).unwrap();
+    assert_eq!(collected, json!({"removed": 0, "compressed": 0, "in_use": 0}));
+    assert_eq!(datasets(&["unpin", id]).0, format!("{id} is no longer pinned.\n"));
+    assert_eq!(datasets(&["rm", id]), (format!("{id} is removed.\n"), String::new(), Some(0)));
+    let (_, said, code) = datasets(&["show", id]);
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with(&format!("forebay: there is no dataset `{id}`")), "{said}");
+    let (_, said, _) = datasets(&["show", "nonsense"]);
+    assert!(said.contains("`forebay datasets list` shows them"), "{said}");
+}
+
+#[test]
+fn a_dataset_is_shown_with_the_facts_of_its_fields() {
+    let directory = home().join("datasets_shown");
+    let _ = std::fs::remove_dir_all(&directory);
+    let store = Store::open(&directory, Durability::default()).unwrap();
+    let tables = json!([{"path": "$.results", "records": 5_000, "fields": [
+        {"name": "id", "type": "integer", "nulls": 0, "distinct": 5_000, "distinctIsExact": true,
+         "min": 1, "max": 5_000, "top": []},
+        {"name": "status", "type": "string", "nulls": 12, "distinct": 40, "distinctIsExact": false,
+         "longest": 9, "top": [["active\u{1b}[2J", 3_000], ["pending", 500]]},
+    ]}]);
+    let mut capture = store.capture().unwrap();
+    capture.start_part("json").unwrap().write_all(&[b' '; 12_345]).unwrap();
+    let description = Description {
+        tool: "list".to_owned(),
+        server: "shop".to_owned(),
+        record_count: Some(5_000),
+        more: json!({"tokens": 25_000, "tables": tables}).as_object().unwrap().clone(),
+        ..Description::default()
+    };
+    let dataset = capture.commit(description).unwrap();
+    let mut show = forebay(["datasets", "show", dataset.id().as_str()]);
+    let output = show.env("FOREBAY_HOME", &directory).output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let moment = dataset.metadata().timestamp.strftime("%Y-%m-%d %H:%M:%S").to_string();
+    let settled = shown
+        .replace(dataset.path(0).parent().unwrap().to_str().unwrap(), "FOLDER")
+        .replace(dataset.id().as_str(), "dataset_ID")
+        .replace(&moment, "MOMENT");
+    insta::assert_snapshot!("shown", settled);
+}
