@@ -41,4 +41,4 @@ Examples:
   In a client's configuration, in place of `npx -y @modelcontextprotocol/server-everything`:
       forebay wrap -- npx -y @modelcontextprotocol/server-everything
 
-  `forebay help wrap` tells about the options.";
+  `forebay demo` shows what it does; `forebay help wrap` tells about the options.";

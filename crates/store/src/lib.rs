@@ -2,7 +2,7 @@
 //!
 //! A dataset is its files: payloads, written as they came, and a metadata file that is written last
 //! and makes the dataset exist. The [`catalog`] is an index over them that every Forebay process on
-//! the machine shares, and that can be made anew from the files.
+//! the machine shares, and that can be made anew from the files; it also counts what has passed.
 //!
 //! ```text
 //! ~/.forebay/

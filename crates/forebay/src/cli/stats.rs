@@ -62,12 +62,9 @@ fn print(
     screen: &mut Screen,
 ) -> Result<ExitCode> {
     let Some(since) = usage.iter().map(|usage| usage.since).min() else {
-        let when =
-            days.map_or("yet".to_owned(), |days| format!("in {}", counted(days.into(), "day")));
-        writeln!(
-            screen,
-            "No result has been seen {when}; `forebay demo` shows what there is to see."
-        )?;
+        let in_days = |days: u16| format!("in {}", counted(days.into(), "day"));
+        let when = days.map_or_else(|| "yet".to_owned(), in_days);
+        writeln!(screen, "No result has been seen {when}; `forebay demo` shows what to expect.")?;
         return Ok(ExitCode::SUCCESS);
     };
     writeln!(

@@ -81,9 +81,12 @@ fn hooks_see_the_payload_as_it_came() {
         .nothing_more();
 }
 
-/// Hooks that write down the tool and the length of each result that they are told of.
-fn noticing(hooks: Hooks) -> (Hooks, Arc<Mutex<Vec<(String, u64)>>>) {
-    let noticed: Arc<Mutex<Vec<_>>> = Arc::default();
+/// The tool and the length of each result that was noticed.
+type Noticed = Arc<Mutex<Vec<(String, u64)>>>;
+
+/// Hooks that write down each result that they are told of.
+fn noticing(hooks: Hooks) -> (Hooks, Noticed) {
+    let noticed = Noticed::default();
     let notes = noticed.clone();
     let notice = Box::new(move |moment: &Moment<'_>| {
         if let Moment::Answer(SubjectKind::Result, call, bytes) = moment {
