@@ -118,7 +118,10 @@ impl Store {
 
     /// What has passed, by server and tool: in the last `days`, today included, or ever.
     pub fn usage(&self, days: Option<u16>) -> Result<Vec<Usage>, StoreError> {
-        let today = usage::day(Timestamp::now());
+        self.usage_as_of(usage::day(Timestamp::now()), days)
+    }
+
+    fn usage_as_of(&self, today: Date, days: Option<u16>) -> Result<Vec<Usage>, StoreError> {
         let from = days.map(|days| today.saturating_sub((i64::from(days) - 1).days()));
         Ok(self.catalog().usage(from.unwrap_or(Date::MIN))?)
     }
