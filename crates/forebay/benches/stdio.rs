@@ -7,15 +7,17 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
+mod common;
+
 use std::{
     fmt::Write as _,
-    fs,
     hint::black_box,
-    io::{Read, Write},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    thread,
+    io::Write as _,
+    process::Command,
     time::{Duration, Instant},
 };
+
+use common::{Server, micros, millis, ratio, resident, target};
 
 use forebay_testkit::programs;
 use forebay_wire::{Line, syntax};
@@ -36,12 +38,23 @@ enum Way {
     Forebay,
 }
 
-/// A process that answers calls.
-struct Server {
-    child: Child,
-    input: ChildStdin,
-    output: ChildStdout,
-    buffer: Vec<u8>,
+impl Way {
+    fn start(self) -> Server {
+        let fixture = programs::fixture_upstream();
+        Server::start(&mut match self {
+            Self::Direct => Command::new(fixture),
+            Self::Cat => {
+                let mut shell = Command::new("sh");
+                shell.arg("-c").arg("cat | \"$0\" | cat").arg(fixture);
+                shell
+            }
+            Self::Forebay => {
+                let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
+                forebay.args(["wrap", "--"]).arg(fixture);
+                forebay
+            }
+        })
+    }
 }
 
 fn main() {
@@ -58,7 +71,7 @@ fn round_trips(report: &mut String) {
     let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}"#;
     let ways = [Way::Direct, Way::Cat, Way::Forebay];
     let mut times = [const { Vec::new() }; 3];
-    let mut servers = ways.map(Server::start);
+    let mut servers = ways.map(Way::start);
     for server in &mut servers {
         for _ in 0..WARM_UP {
             server.ask(call);
@@ -85,7 +98,7 @@ fn throughput(report: &mut String) {
     let ways = [Way::Direct, Way::Cat, Way::Forebay];
     let call = bytes_call(LARGE_BYTES);
     let mut times = [const { Vec::new() }; 3];
-    let mut servers = ways.map(Server::start);
+    let mut servers = ways.map(Way::start);
     for server in &mut servers {
         for _ in 0..3 {
             server.ask(&call);
@@ -110,7 +123,7 @@ fn throughput(report: &mut String) {
 
 /// How fast a line is scanned, beside how fast `serde_json` checks it.
 fn scan(report: &mut String) {
-    let mut server = Server::start(Way::Direct);
+    let mut server = Way::Direct.start();
     let line = server.answer_to(&bytes_call(LARGE_BYTES));
     let rate = |work: &dyn Fn()| {
         let mut times: Vec<Duration> = (0..ROUNDS)
@@ -135,7 +148,7 @@ fn start_up(report: &mut String) {
     let initialize = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     let first_answer = |way: Way| {
         let started = Instant::now();
-        let mut server = Server::start(way);
+        let mut server = way.start();
         server.ask(initialize);
         started.elapsed()
     };
@@ -157,7 +170,7 @@ fn start_up(report: &mut String) {
 }
 
 fn memory(report: &mut String) {
-    let mut server = Server::start(Way::Forebay);
+    let mut server = Way::Forebay.start();
     server.ask(br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
     let at_rest = resident(server.child.id(), "VmRSS");
     let started = Instant::now();
@@ -178,114 +191,9 @@ fn memory(report: &mut String) {
     );
 }
 
-impl Server {
-    fn start(way: Way) -> Self {
-        let fixture = programs::fixture_upstream();
-        let mut command = match way {
-            Way::Direct => Command::new(fixture),
-            Way::Cat => {
-                let mut shell = Command::new("sh");
-                shell.arg("-c").arg("cat | \"$0\" | cat").arg(fixture);
-                shell
-            }
-            Way::Forebay => {
-                let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
-                forebay.args(["wrap", "--"]).arg(fixture);
-                forebay
-            }
-        };
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let input = child.stdin.take().expect("stdin is piped");
-        let output = child.stdout.take().expect("stdout is piped");
-        Self { child, input, output, buffer: vec![0; 1 << 18] }
-    }
-
-    /// Sends a call and reads up to the end of its answer; returns how long that took.
-    fn ask(&mut self, call: &[u8]) -> Duration {
-        let line = [call, b"\n"].concat();
-        let started = Instant::now();
-        self.input.write_all(&line).expect("the server reads");
-        self.read_answer();
-        started.elapsed()
-    }
-
-    /// Sends a call and returns its answer.
-    fn answer_to(&mut self, call: &[u8]) -> Vec<u8> {
-        self.input.write_all(&[call, b"\n"].concat()).expect("the server reads");
-        let mut answer = Vec::new();
-        while answer.last() != Some(&b'\n') {
-            let count = self.output.read(&mut self.buffer).expect("the server writes");
-            answer.extend_from_slice(&self.buffer[..count]);
-        }
-        answer
-    }
-
-    fn read_answer(&mut self) {
-        loop {
-            let count = self.output.read(&mut self.buffer).expect("the server writes");
-            assert!(count > 0, "the server answers");
-            if self.buffer[count - 1] == b'\n' {
-                return;
-            }
-        }
-    }
-
-    /// Sends a call of about `bytes` bytes, without holding it in memory.
-    fn send_huge(&mut self, bytes: u64) -> Duration {
-        let started = Instant::now();
-        let block = vec![b'x'; 1 << 20];
-        self.input
-            .write_all(br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":""#)
-            .expect("the server reads");
-        for _ in 0..bytes >> 20 {
-            self.input.write_all(&block).expect("the server reads");
-        }
-        self.input.write_all(b"\"}}}\n").expect("the server reads");
-        self.read_answer();
-        started.elapsed()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        // What it started ends by itself once its input is closed.
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 fn bytes_call(count: u64) -> Vec<u8> {
     format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"bytes","arguments":{{"count":{count}}}}}}}"#
     )
     .into_bytes()
-}
-
-/// A line of `/proc/PID/status`, in MiB.
-fn resident(pid: u32, field: &str) -> f64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
-    let line = status.lines().find(|line| line.starts_with(field)).expect("the field");
-    let kib: f64 = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
-    kib / 1024.0
-}
-
-fn target(report: &mut String, what: &str, value: f64, target: &str) {
-    let _ = writeln!(report, "  {what}: {value:.2} (to reach: {target})");
-}
-
-fn ratio(a: Duration, b: Duration) -> f64 {
-    a.as_secs_f64() / b.as_secs_f64()
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }

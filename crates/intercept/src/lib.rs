@@ -27,11 +27,17 @@ use forebay_proxy::{
     chain::{HookError, Interceptor, Moment, Verdict},
     session::{Call, SubjectKind},
 };
-use forebay_store::Store;
+use forebay_store::{Mapped, Store};
+use serde_json::Value;
 
 pub use capture::{CaptureError, restore};
 pub use policy::{Policy, SchemaInference};
 pub use usage::Usage;
+
+/// What a payload is: its form, its tables, and every field's facts.
+pub fn describe(payload: &Mapped) -> Value {
+    profile::of_payload(0, payload, &Policy::default()).details().into()
+}
 
 /// How many tokens `text` has for today's models (o200k).
 pub fn tokens(text: &str) -> u64 {

@@ -58,14 +58,9 @@ pub(crate) struct Profile {
 
 /// Looks through the payloads and describes the one that holds the most.
 pub(crate) fn of(captured: &Captured<'_>, policy: &Policy) -> io::Result<Profile> {
-    let rules = Rules {
-        sample_size: policy.schema_inference.sample_size,
-        detects_types: policy.schema_inference.type_detection,
-        has_cells: false,
-    };
     let mut best: Option<Profile> = None;
     for (payload, bytes) in captured.payloads.iter().enumerate() {
-        let profile = of_payload(payload, bytes, rules);
+        let profile = of_payload(payload, bytes, policy);
         let weight = |profile: &Profile| {
             // The same text as structured content is one long line of escapes.
             let has_lines = profile.outline.as_ref().is_some_and(|outline| outline.lines > 1);
@@ -79,7 +74,13 @@ pub(crate) fn of(captured: &Captured<'_>, policy: &Policy) -> io::Result<Profile
     best.ok_or_else(|| io::Error::other("there is nothing to describe"))
 }
 
-fn of_payload(payload: usize, bytes: &Mapped, rules: Rules) -> Profile {
+/// Looks through one payload.
+pub(crate) fn of_payload(payload: usize, bytes: &Mapped, policy: &Policy) -> Profile {
+    let rules = Rules {
+        sample_size: policy.schema_inference.sample_size,
+        detects_types: policy.schema_inference.type_detection,
+        has_cells: false,
+    };
     let mut view = shape::of(bytes);
     let (mut contents, is_sound) = look_through(&view, bytes.len(), rules);
     if !is_sound {

@@ -39,6 +39,19 @@ pub fn python(test: &str) -> Option<&'static Python> {
     available(test, "Python", PYTHON.get_or_init(Python::install))
 }
 
+/// A program of a PyPI package, in an environment of its own; `None` if it cannot be installed.
+pub fn python_program(package: &str, version: &str) -> Option<PathBuf> {
+    let environment = peers_directory(&format!("{package}-{version}"));
+    let program = environment.join("bin").join(package);
+    if !program.exists() {
+        let pinned = format!("{package}=={version}");
+        run("python3", ["-m", "venv", "--clear", &shown(&environment)], Path::new(".")).ok()?;
+        let install = ["-m", "pip", "install", "--quiet", &pinned];
+        run(&shown(&environment.join("bin/python")), install, Path::new(".")).ok()?;
+    }
+    Some(program)
+}
+
 impl Node {
     /// The words that run a script of this crate's, such as `clients/ts_sdk.mjs`.
     pub fn script(&self, path: &str) -> Vec<String> {

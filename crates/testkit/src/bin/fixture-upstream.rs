@@ -28,6 +28,8 @@ use forebay_wire::{
     reply, scan,
 };
 
+const TOOLS: &str = r#"{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"bytes","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}},{"name":"records","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}}]}"#;
+
 fn main() -> io::Result<()> {
     // Plain files: the standard handles buffer, and look for line ends in all they write.
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -90,6 +92,7 @@ fn answer(envelope: &Envelope, line: &[u8], output: &mut impl Write) -> io::Resu
             id,
             r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"fixture","version":"1"}}"#,
         ),
+        "tools/list" => send(output, id, TOOLS),
         "tools/call" => {
             let params = envelope.params.as_ref().and_then(|span| scan::slice(line, span));
             call(id, params.unwrap_or_default(), output)
