@@ -10,3 +10,7 @@ pub(crate) fn result_kept(call: &Call, id: &DatasetId, bytes: u64, tokens: u64) 
 pub(crate) fn near_threshold(call: &Call, tokens: u64, threshold: u64) {
     tracing::info!(tool = call.tool(), upstream = %call.upstream, tokens, threshold, "a result is near the threshold");
 }
+
+pub(crate) fn result_refused(call: &Call, bytes: u64, why: &str) {
+    tracing::warn!(tool = call.tool(), upstream = %call.upstream, bytes, "{why}; answered with an error");
+}

@@ -61,8 +61,8 @@ impl Params {
         let Some(params) = params else { return Self::default() };
         let [name, task_id, cursor, client_info, meta] =
             source.members(params, ["name", "taskId", "cursor", "clientInfo", "_meta"]);
-        let [progress_token, revision, modern_client_info] =
-            meta.map_or([const { None }; 3], |meta| {
+        let [progress_token, revision, modern_client_info] = meta
+            .map_or([const { None }; 3], |meta| {
                 source.members(&meta.span, ["progressToken", PROTOCOL_VERSION, CLIENT_INFO])
             });
         // Legacy: once, in `initialize`. Modern: in each request.
