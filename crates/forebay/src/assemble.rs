@@ -1,9 +1,9 @@
 //! Puts the parts together: which interceptors stand in the chain, and where things are kept.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use forebay_intercept::{Keeper, Policy};
+use forebay_intercept::Keeper;
 use forebay_proxy::{
     body::Spool,
     chain::{Chain, Deadlines, Interceptor},
@@ -11,46 +11,40 @@ use forebay_proxy::{
     relay::Relay,
     router::{Router, UpstreamName},
 };
-use forebay_store::{Durability, Store};
+use forebay_store::{Shelf, Store};
+
+use crate::config::Config;
 
 /// A message up to this long is never written to disk.
 const MAX_MEMORY_BYTES: usize = 4 * 1024 * 1024;
 
-/// The whole way between one client and one upstream; with a policy, large results are kept.
-pub(crate) fn relay(
-    upstream: UpstreamName,
-    policy: Option<Policy>,
-    recorder: Option<Recorder>,
-) -> Result<Relay> {
+/// The whole way between one client and one upstream.
+pub(crate) fn relay(upstream: UpstreamName, config: Config, recorder: Option<Recorder>) -> Relay {
     let router = Router::sole(upstream);
-    let chain = match policy {
-        Some(policy) => Chain::new([keeper(policy)?], Deadlines::default()),
-        None => Chain::default(),
+    let chain = if config.enabled {
+        Chain::new([keeper(config)], Deadlines::default())
+    } else {
+        Chain::default()
     };
-    Ok(Relay::new(router, chain, recorder))
+    Relay::new(router, chain, recorder)
 }
 
-fn keeper(policy: Policy) -> Result<Arc<dyn Interceptor>> {
-    Ok(Arc::new(Keeper::new(Arc::new(store()?), policy)))
+/// Keeps large results. What was kept before is tidied up meanwhile.
+fn keeper(config: Config) -> Arc<dyn Interceptor> {
+    let shelf = Shelf::new(&config.persist_location, config.durability(), config.retention());
+    let shelf = Arc::new(shelf);
+    shelf.tidy_if_due();
+    Arc::new(Keeper::new(shelf, config.policy))
 }
 
 /// What has been kept.
-pub(crate) fn store() -> Result<Store> {
-    let home = home();
-    Store::open(&home, Durability::default())
+pub(crate) fn store(config: &Config) -> Result<Store> {
+    let home = &config.persist_location;
+    Store::open(home, config.durability())
         .with_context(|| format!("cannot open the store in `{}`", home.display()))
 }
 
 /// Where messages that are too long for memory are kept while they pass.
-pub(crate) fn spool() -> Spool {
-    Spool { max_memory_bytes: MAX_MEMORY_BYTES, directory: home().join("spool") }
-}
-
-/// The directory for everything that Forebay keeps: `FOREBAY_HOME`, or `~/.forebay`.
-fn home() -> PathBuf {
-    let given = std::env::var_os("FOREBAY_HOME").filter(|path| !path.is_empty());
-    given.map_or_else(
-        || std::env::home_dir().unwrap_or_else(std::env::temp_dir).join(".forebay"),
-        PathBuf::from,
-    )
+pub(crate) fn spool(config: &Config) -> Spool {
+    Spool { max_memory_bytes: MAX_MEMORY_BYTES, directory: config.persist_location.join("spool") }
 }

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod cli;
+mod config;
 mod observe;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     observe::start(&cli.log);
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
+        Command::Config(arguments) => cli::config::run(&arguments, &mut std::io::stdout()),
         Command::Datasets(arguments) => cli::datasets::run(arguments, &mut std::io::stdout()),
     };
     match ended {

@@ -35,7 +35,7 @@ use crate::{detect::Weight, policy::Limit, result::ToolResult};
 pub use capture::{CaptureError, restore};
 pub use policy::{
     DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, SchemaInference, Tokenizer,
-    ToolRule, When,
+    ToolRule, When, known_clients,
 };
 
 /// Keeps large results.

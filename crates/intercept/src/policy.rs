@@ -6,6 +6,7 @@ mod glob;
 mod presets;
 
 pub use glob::Glob;
+pub use presets::known_clients;
 
 /// A result of more tokens than this is kept, if nothing else is said.
 pub const DEFAULT_THRESHOLD: u64 = 8_192;

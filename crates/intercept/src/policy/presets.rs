@@ -19,6 +19,12 @@ const PRESETS: [(&str, u64); 6] = [
     ("opencode", 50_000),
 ];
 
+/// The clients that take less text than the default threshold lets through: how their names begin, in
+/// small letters, and how many bytes.
+pub fn known_clients() -> impl Iterator<Item = (&'static str, u64)> {
+    PRESETS.into_iter()
+}
+
 /// How many bytes of text a client of this name takes, if that is known to be little.
 pub(super) fn max_bytes(client: &str) -> Option<u64> {
     let is_known = |known: &str| {
