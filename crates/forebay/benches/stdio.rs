@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench stdio` measures in one run, and prints as ratios: a small call's round trip
 //! and the throughput of 8 MB results, direct, through `cat | server | cat` and through
-//! `forebay wrap`; memory at rest and while 1 GiB passes; the time to start.
+//! `forebay wrap`; memory at rest and while 1 GiB passes; the time to start. What passes large is
+//! measured with `--no-capture`, everything else with Forebay as it comes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
@@ -12,6 +13,7 @@ use std::{
     fs,
     hint::black_box,
     io::{Read, Write},
+    path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -34,6 +36,8 @@ enum Way {
     Direct,
     Cat,
     Forebay,
+    /// With nothing kept.
+    Untouched,
 }
 
 /// A process that answers calls.
@@ -82,7 +86,7 @@ fn round_trips(report: &mut String) {
 }
 
 fn throughput(report: &mut String) {
-    let ways = [Way::Direct, Way::Cat, Way::Forebay];
+    let ways = [Way::Direct, Way::Cat, Way::Untouched];
     let call = bytes_call(LARGE_BYTES);
     let mut times = [const { Vec::new() }; 3];
     let mut servers = ways.map(Server::start);
@@ -160,6 +164,7 @@ fn memory(report: &mut String) {
     let mut server = Server::start(Way::Forebay);
     server.ask(br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
     let at_rest = resident(server.child.id(), "VmRSS");
+    let mut server = Server::start(Way::Untouched);
     let started = Instant::now();
     server.ask(&bytes_call(HUGE_BYTES));
     let down = started.elapsed();
@@ -188,11 +193,8 @@ impl Server {
                 shell.arg("-c").arg("cat | \"$0\" | cat").arg(fixture);
                 shell
             }
-            Way::Forebay => {
-                let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
-                forebay.args(["wrap", "--"]).arg(fixture);
-                forebay
-            }
+            Way::Forebay => forebay(&["wrap", "--"], &fixture),
+            Way::Untouched => forebay(&["wrap", "--no-capture", "--"], &fixture),
         };
         let mut child = command
             .stdin(Stdio::piped())
@@ -257,6 +259,14 @@ impl Drop for Server {
         // What it started ends by itself once its input is closed.
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Forebay as it comes, with a home of its own.
+fn forebay(arguments: &[&str], fixture: &Path) -> Command {
+    let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
+    let home = concat!(env!("CARGO_TARGET_TMPDIR"), "/bench");
+    forebay.args(arguments).arg(fixture).env("FOREBAY_HOME", home);
+    forebay
 }
 
 fn bytes_call(count: u64) -> Vec<u8> {

@@ -56,12 +56,12 @@ impl Shelf {
             return;
         }
         state.tidied = Some(Instant::now());
-        let shelf = self.clone();
+        let tidied = self.clone();
         // Without a thread it is left to the next process.
         let _ = thread::Builder::new().name("tidy".to_owned()).spawn(move || {
             thread::sleep(DELAY);
             give_way();
-            shelf.tidy();
+            tidied.tidy();
         });
     }
 
@@ -85,10 +85,9 @@ impl Shelf {
 
 /// Lets everything else on the machine go first.
 fn give_way() {
-    const LOWEST: i32 = 19;
-    // On Linux this is for the calling thread alone.
+    // On Linux this is for the calling thread alone; elsewhere it would be for all of them.
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(None, LOWEST);
+    let _ = rustix::process::setpriority_process(None, 19);
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
     let threshold =
         arguments.threshold.map(|tokens| ("--threshold", "threshold", Given::Word(tokens)));
     let no_capture =
-        arguments.no_capture.then(|| ("--no-capture", "enabled", Given::Switch(false)));
+        arguments.no_capture.then_some(("--no-capture", "enabled", Given::Switch(false)));
     let mut config = arguments.settings.load(threshold.into_iter().chain(no_capture).collect())?;
     config.policy.excluded_tools.extend(arguments.exclude.into_iter().map(Glob::new));
     let command = stdio::Command {

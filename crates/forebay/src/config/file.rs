@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path, text: &str, config: &mut Config, problems: &mut 
         reader.broken_lines.insert(reader.line(&place));
     }
     reader.table("", document.get_ref());
-    problems.sort_by_key(|problem| problem.line());
+    problems.sort_by_key(Problem::line);
 }
 
 struct Reader<'a> {
@@ -152,8 +152,8 @@ impl Reader<'_> {
     }
 
     fn line(&self, place: &Range<usize>) -> usize {
-        let before = &self.text.as_bytes()[..place.start.min(self.text.len())];
-        before.iter().filter(|byte| **byte == b'\n').count() + 1
+        let before = self.text.get(..place.start).unwrap_or(self.text);
+        before.matches('\n').count() + 1
     }
 }
 

@@ -56,7 +56,8 @@ impl Kind {
             Self::Patterns(set) => given.patterns().map(|patterns| set(config, patterns)),
             Self::Choice(choices) => given.text().and_then(|text| {
                 let choice = choices.iter().find(|choice| choice.word == text)?;
-                Some((choice.set)(config))
+                (choice.set)(config);
+                Some(())
             }),
         };
         is_set.is_some()
@@ -147,7 +148,10 @@ fn size(text: &str) -> Option<u64> {
     let unit = text[digits.len()..].trim().to_lowercase();
     let unit = unit.strip_suffix('b').unwrap_or(&unit);
     let (unit, base) = unit.strip_suffix('i').map_or((unit, 1_000_u64), |unit| (unit, 1_024));
-    let power = UNITS.iter().position(|known| *known == unit && (base == 1_000 || *known != ""))?;
+    let power = UNITS.iter().position(|known| *known == unit)?;
+    if power == 0 && base == 1_024 {
+        return None;
+    }
     number.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
 }
 

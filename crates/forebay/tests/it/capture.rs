@@ -4,13 +4,13 @@ use forebay_store::{Dataset, Durability, Filter, Store};
 use forebay_testkit::{peer::Peer, programs};
 use serde_json::Value;
 
-use crate::{call, forebay, home};
+use crate::{call, forebay, home, wrapped_fixture};
 
-/// `forebay wrap --capture` in front of the fixture upstream, with a store of its own.
+/// `forebay wrap` in front of the fixture upstream, with a store of its own.
 fn capturing(test: &str) -> (Peer, Store) {
     let store = home().join(test);
     let _ = std::fs::remove_dir_all(&store);
-    let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--capture", "--"]);
+    let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--"]);
     command.arg(programs::fixture_upstream()).env("FOREBAY_HOME", &store);
     let peer = Peer::start(&mut command);
     (peer, Store::open(&store, Durability::default()).unwrap())
@@ -60,17 +60,65 @@ fn a_store_that_cannot_be_written_costs_nobody_an_answer() {
     assert!(answer.len() > 99_000, "the original goes through");
     peer.close_input();
     let log = peer.wait_for_stderr();
-    assert!(log.contains("cannot keep the result; passed on unchanged"), "{log}");
+    assert!(log.contains("cannot keep the result: cannot create"), "{log}");
+    assert!(log.contains("passed on unchanged"), "{log}");
     drop(store);
 }
 
 #[test]
-fn a_store_that_cannot_be_opened_is_said_before_anything_starts() {
-    let mut command = forebay(["wrap", "--capture", "--", "cat"]);
-    let output = command.env("FOREBAY_HOME", "/dev/null/home").output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with("forebay: cannot open the store in `/dev/null/home`"), "{said}");
+fn a_store_that_cannot_be_opened_costs_nobody_an_answer_either() {
+    let mut command = wrapped_fixture();
+    let mut peer = Peer::start(command.env("FOREBAY_HOME", "/dev/null/home"));
+    let answer = peer.ask(&call(1, "bytes", 100_000));
+    assert!(answer.len() > 99_000, "the original goes through");
+    peer.close_input();
+    let log = peer.wait_for_stderr();
+    let why = "cannot keep the result: cannot create `/dev/null/home/datasets`: Not a directory";
+    assert!(log.contains(why), "{log}");
+}
+
+#[test]
+fn a_store_that_fails_can_be_an_error_if_so_wished() {
+    let mut command = wrapped_fixture();
+    command.env("FOREBAY_HOME", "/dev/null/home").env("FOREBAY_ON_STORE_FAILURE", "error");
+    let mut peer = Peer::start(&mut command);
+    let answer: Value = serde_json::from_str(&peer.ask(&call(1, "bytes", 100_000))).unwrap();
+    assert_eq!(answer["result"]["isError"], true);
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("could not be saved: cannot keep the result: cannot create"), "{text}");
+    assert!(peer.ask(&call(2, "bytes", 2_000)).contains("order number"), "small ones pass");
+}
+
+#[test]
+fn what_is_old_is_removed_while_a_session_lasts() {
+    let (mut peer, store) = capturing("capture_old");
+    peer.ask(&call(1, "bytes", 100_000));
+    let kept = newest(&store);
+    let pinned = {
+        peer.ask(&call(2, "bytes", 200_000));
+        newest(&store)
+    };
+    store.pin(pinned.id()).unwrap();
+    // As if they were a year old.
+    for dataset in [&kept, &pinned] {
+        let file = dataset.path(0).with_file_name(format!("{}_metadata.json", dataset.id()));
+        let year = dataset.metadata().timestamp.to_string()[..4].to_owned();
+        let metadata = std::fs::read_to_string(&file).unwrap();
+        let old =
+            metadata.replacen(&format!("\"timestamp\": \"{year}"), "\"timestamp\": \"2020", 1);
+        assert_ne!(metadata, old);
+        std::fs::write(&file, old).unwrap();
+    }
+    let home = home().join("capture_old");
+    std::fs::remove_file(home.join("catalog.db")).unwrap();
+    let mut command = wrapped_fixture();
+    let mut peer = Peer::start(command.env("FOREBAY_HOME", &home));
+    while kept.path(0).exists() {
+        // A call is answered every time, whatever goes on meanwhile.
+        peer.ask(&call(3, "pid", 0));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(pinned.path(0).exists());
 }
 
 #[test]
