@@ -40,7 +40,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct SettingsArguments {
     /// Read the settings from this file [default: `forebay.toml` in `FOREBAY_HOME` or `~/.forebay`]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }
 

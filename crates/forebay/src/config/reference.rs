@@ -16,7 +16,7 @@ pub(super) const EXAMPLE: &str = include_str!("example.toml");
 /// The page for people, in Markdown.
 pub(crate) fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
-    page.push_str("\n## Settings\n");
+    page.push_str("\n## What there is\n");
     for setting in SETTINGS {
         let Setting { key, default, meaning, kind } = setting;
         let _ = write!(page, "\n### `{key}`\n\n{meaning}\n\n");
@@ -111,7 +111,7 @@ const INTRODUCTION: &str = "\
 
 Made by `forebay config`; a test fails when it is stale.
 
-Forebay needs no settings. Those that you make come from, each going before the ones above it:
+Forebay needs no settings. Those that you make come from three places, and a later one wins:
 
 1. a file: the one that `--config` or `FOREBAY_CONFIG` names, or else `forebay.toml` in
    `FOREBAY_HOME` (`~/.forebay` if that is not set), if it is there;

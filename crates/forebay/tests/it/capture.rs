@@ -1,7 +1,10 @@
 //! Results that are kept, through the program as a whole.
 
 use forebay_store::{Dataset, Durability, Filter, Store};
-use forebay_testkit::{peer::Peer, programs};
+use forebay_testkit::{
+    peer::{Peer, eventually},
+    programs,
+};
 use serde_json::Value;
 
 use crate::{call, forebay, home, wrapped_fixture};
@@ -92,33 +95,30 @@ fn a_store_that_fails_can_be_an_error_if_so_wished() {
 #[test]
 fn what_is_old_is_removed_while_a_session_lasts() {
     let (mut peer, store) = capturing("capture_old");
-    peer.ask(&call(1, "bytes", 100_000));
-    let kept = newest(&store);
-    let pinned = {
-        peer.ask(&call(2, "bytes", 200_000));
+    let mut keep = |bytes| {
+        peer.ask(&call(1, "bytes", bytes));
         newest(&store)
     };
+    let (unpinned, pinned) = (keep(100_000), keep(200_000));
     store.pin(pinned.id()).unwrap();
-    // As if they were a year old.
-    for dataset in [&kept, &pinned] {
+    peer.close_input();
+    peer.wait();
+    drop(store);
+    // As if they were years old.
+    let [unpinned, pinned] = [unpinned, pinned].map(|dataset| {
         let file = dataset.path(0).with_file_name(format!("{}_metadata.json", dataset.id()));
-        let year = dataset.metadata().timestamp.to_string()[..4].to_owned();
-        let metadata = std::fs::read_to_string(&file).unwrap();
-        let old =
-            metadata.replacen(&format!("\"timestamp\": \"{year}"), "\"timestamp\": \"2020", 1);
-        assert_ne!(metadata, old);
-        std::fs::write(&file, old).unwrap();
-    }
+        let mut metadata: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        metadata["timestamp"] = "2020-01-01T00:00:00Z".into();
+        std::fs::write(&file, metadata.to_string()).unwrap();
+        file
+    });
     let home = home().join("capture_old");
     std::fs::remove_file(home.join("catalog.db")).unwrap();
     let mut command = wrapped_fixture();
     let mut peer = Peer::start(command.env("FOREBAY_HOME", &home));
-    while kept.path(0).exists() {
-        // A call is answered every time, whatever goes on meanwhile.
-        peer.ask(&call(3, "pid", 0));
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    assert!(pinned.path(0).exists());
+    eventually("what is old is gone", || !unpinned.exists());
+    assert!(pinned.exists());
+    assert!(peer.ask(&call(2, "pid", 0)).contains("content"), "and the session goes on");
 }
 
 #[test]
