@@ -1,6 +1,6 @@
 //! Stage 1 of 5: decides whether a result is too large for the model.
 
-use std::{io, ops::Range};
+use std::io;
 
 use forebay_proxy::session::Call;
 
@@ -25,12 +25,13 @@ pub(crate) fn oversized(
     tokenizer: Tokenizer,
 ) -> io::Result<Option<Weight>> {
     let weight = Weight { bytes: result.whole.bytes() };
-    let is_payload = |span: &Range<u64>| capture::is_payload(span);
+    // A failure is for the model to read as it is, and what is short everywhere would not get shorter.
+    if result.is_error || !result.readable().any(capture::is_payload) {
+        return Ok(None);
+    }
     let (tokens, max_bytes) = match limit {
-        // A failure is for the model to read as it is.
-        _ if result.is_error => return Ok(None),
         Limit::Never => return Ok(None),
-        Limit::Always => return Ok(result.readable().any(is_payload).then_some(weight)),
+        Limit::Always => return Ok(Some(weight)),
         Limit::Over { tokens, bytes } => (tokens, bytes),
     };
     let bytes: u64 = result.readable().map(|span| span.end - span.start).sum();
