@@ -1,9 +1,10 @@
 //! Official clients through Forebay: what they report must be what they report without it.
 //!
 //! The scripts are in `crates/testkit/peers`. Each exercises what its SDK offers, prints what it
-//! saw as one line of JSON, and is run twice: with the server itself, and with Forebay in between.
+//! saw as one line of JSON, and is run three times: with the server itself, and with Forebay in
+//! between, once keeping nothing and once as it comes.
 
-use std::process::Command;
+use std::{process::Command, thread};
 
 use forebay_testkit::real;
 use serde_json::Value;
@@ -48,15 +49,18 @@ fn sees_the_same(client: &[String], server: &[String], features: &[&str]) {
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
         report(client, &[words, server.to_vec()].concat())
     };
-    let direct = report(client, server);
-    let untouched = through(&["--no-capture"]);
+    // At once: clients mostly wait.
+    let (direct, untouched, wrapped) = thread::scope(|scope| {
+        let untouched = scope.spawn(|| through(&["--no-capture"]));
+        let wrapped = scope.spawn(|| through(&[]));
+        (report(client, server), untouched.join().unwrap(), wrapped.join().unwrap())
+    });
     for feature in features {
         assert!(!direct[feature].is_null(), "`{feature}` was exercised: {direct}");
         assert_eq!(untouched[feature], direct[feature], "`{feature}` differs through Forebay");
     }
     assert_eq!(untouched, direct);
     // With large results kept, only what has to do with tools may differ.
-    let wrapped = through(&[]);
     for feature in features.iter().filter(|feature| **feature != "tools") {
         assert_eq!(wrapped[feature], direct[feature], "`{feature}` differs when results are kept");
     }
