@@ -62,8 +62,8 @@ impl Drop for Home {
 }
 
 fn beside_the_relay_and_a_peer(home: &Home, report: &mut String) {
-    let mut relay = home.forebay(&[]);
-    let mut keeping = home.forebay(&["--capture"]);
+    let mut relay = home.forebay(&["--no-capture"]);
+    let mut keeping = home.forebay(&[]);
     let (mut untouched, mut kept) = (Vec::new(), Vec::new());
     let bytes = relay.answer_to(&records_call(0)).len();
     let summary = keeping.answer_to(&records_call(0)).len();
@@ -118,7 +118,7 @@ fn peer() -> Option<(Duration, usize)> {
 
 /// How fast the records are looked through, beside a parse that keeps them.
 fn profiling(home: &Home, report: &mut String) {
-    let mut server = home.forebay(&[]);
+    let mut server = home.forebay(&["--no-capture"]);
     let answer: serde_json::Value =
         serde_json::from_slice(&server.answer_to(&records_call(1))).expect("JSON");
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text block");
@@ -148,7 +148,7 @@ fn profiling(home: &Home, report: &mut String) {
 fn growth(home: &Home, report: &mut String) {
     let _ = writeln!(report, "\nkept result       time       MB/s   resident");
     for bytes in GROWTH_BYTES {
-        let mut server = home.forebay(&["--capture"]);
+        let mut server = home.forebay(&[]);
         // The tokenizer is loaded with the first result that needs it.
         server.ask(&bytes_call(1 << 20));
         let time = server.ask(&bytes_call(bytes));

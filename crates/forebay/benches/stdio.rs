@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench stdio` measures in one run, and prints as ratios: a small call's round trip
 //! and the throughput of 8 MB results, direct, through `cat | server | cat` and through
-//! `forebay wrap`; memory at rest and while 1 GiB passes; the time to start.
+//! `forebay wrap`; memory at rest and while 1 GiB passes; the time to start. What passes large is
+//! measured with `--no-capture`, everything else with Forebay as it comes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
@@ -13,12 +14,12 @@ use std::{
     fmt::Write as _,
     hint::black_box,
     io::Write as _,
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
 use common::{Server, micros, millis, ratio, resident, target};
-
 use forebay_testkit::programs;
 use forebay_wire::{Line, syntax};
 
@@ -36,6 +37,8 @@ enum Way {
     Direct,
     Cat,
     Forebay,
+    /// With nothing kept.
+    Untouched,
 }
 
 impl Way {
@@ -48,11 +51,8 @@ impl Way {
                 shell.arg("-c").arg("cat | \"$0\" | cat").arg(fixture);
                 shell
             }
-            Self::Forebay => {
-                let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
-                forebay.args(["wrap", "--"]).arg(fixture);
-                forebay
-            }
+            Self::Forebay => forebay(&["wrap", "--"], &fixture),
+            Self::Untouched => forebay(&["wrap", "--no-capture", "--"], &fixture),
         })
     }
 }
@@ -95,7 +95,7 @@ fn round_trips(report: &mut String) {
 }
 
 fn throughput(report: &mut String) {
-    let ways = [Way::Direct, Way::Cat, Way::Forebay];
+    let ways = [Way::Direct, Way::Cat, Way::Untouched];
     let call = bytes_call(LARGE_BYTES);
     let mut times = [const { Vec::new() }; 3];
     let mut servers = ways.map(Way::start);
@@ -173,6 +173,7 @@ fn memory(report: &mut String) {
     let mut server = Way::Forebay.start();
     server.ask(br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
     let at_rest = resident(server.child.id(), "VmRSS");
+    let mut server = Way::Untouched.start();
     let started = Instant::now();
     server.ask(&bytes_call(HUGE_BYTES));
     let down = started.elapsed();
@@ -189,6 +190,14 @@ fn memory(report: &mut String) {
         down.as_secs_f64(),
         up.as_secs_f64()
     );
+}
+
+/// `forebay`, with a home of its own.
+fn forebay(arguments: &[&str], fixture: &Path) -> Command {
+    let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
+    let home = programs::target_directory().join("bench-home");
+    forebay.args(arguments).arg(fixture).env("FOREBAY_HOME", home);
+    forebay
 }
 
 fn bytes_call(count: u64) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! The command line as it is typed. What a command does is in the file of its name.
 
+pub(crate) mod config;
 pub(crate) mod datasets;
 pub(crate) mod demo;
 mod figures;
@@ -8,14 +9,22 @@ pub(crate) mod stats;
 mod table;
 pub(crate) mod wrap;
 
-use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 
-use crate::observe::LogArguments;
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    config::{Config, Given, Sources},
+    observe::LogArguments,
+};
 
 /// Stands between a model's client and its MCP servers.
 ///
-/// Forebay runs an MCP server for you and passes every message on, byte for byte. Put it in front
-/// of a server's own command in your client's configuration; neither side needs to change.
+/// Forebay runs an MCP server for you and passes every message on, byte for byte, except for tool
+/// results that are too large for a model: these are kept on disk, and the model gets a summary. Put
+/// it in front of a server's own command in your client's configuration; neither side needs to
+/// change.
 #[derive(Debug, Parser)]
 #[command(name = "forebay", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -31,9 +40,30 @@ pub(crate) enum Command {
     Datasets(datasets::DatasetsArguments),
     Stats(stats::StatsArguments),
     Demo(demo::DemoArguments),
+    Config(config::ConfigArguments),
     /// The demo's MCP server
     #[command(hide = true)]
     DemoServer,
+}
+
+/// Where settings come from.
+#[derive(Debug, Args)]
+pub(crate) struct SettingsArguments {
+    /// Read the settings from this file [default: `forebay.toml` in `FOREBAY_HOME` or `~/.forebay`]
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+}
+
+impl SettingsArguments {
+    /// All settings, with those that `flags` stand for.
+    pub(crate) fn load(self, flags: Vec<(&'static str, &'static str, Given)>) -> Result<Config> {
+        let variables = std::env::vars_os().collect();
+        let (config, warnings) = Config::load(&Sources { file: self.config, variables, flags })?;
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(config)
+    }
 }
 
 const EXAMPLES: &str = "\

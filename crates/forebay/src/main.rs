@@ -2,6 +2,7 @@
 
 mod assemble;
 mod cli;
+mod config;
 mod demo;
 mod observe;
 
@@ -20,9 +21,10 @@ fn main() -> ExitCode {
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
         Command::Datasets(arguments) => cli::datasets::run(arguments, &mut Screen::stdout()),
-        Command::Stats(arguments) => cli::stats::run(&arguments, &mut Screen::stdout()),
+        Command::Stats(arguments) => cli::stats::run(arguments, &mut Screen::stdout()),
         Command::Demo(arguments) => cli::demo::run(&arguments, &mut Screen::stdout()),
         Command::DemoServer => demo::server::run(stdin().lock(), &mut stdout()),
+        Command::Config(arguments) => cli::config::run(&arguments, &mut Screen::stdout()),
     };
     match ended {
         Ok(code) => code,

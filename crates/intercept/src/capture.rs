@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use crate::{
     detect::Weight,
     events,
+    policy::Tokenizer,
     profile::Profile,
     result::ToolResult,
-    tokens,
     unescape::{self, Trouble},
 };
 
@@ -128,8 +128,9 @@ impl Captured<'_> {
         result: &ToolResult,
         profile: &Profile,
         weight: Weight,
+        tokenizer: Tokenizer,
     ) -> Result<Dataset, CaptureError> {
-        let tokens: u64 = self.payloads.iter().map(|payload| tokens::about(payload)).sum();
+        let tokens: u64 = self.payloads.iter().map(|payload| tokenizer.about(payload)).sum();
         let holes: Vec<Value> = self.holes.iter().map(Hole::to_json).collect();
         let mut more = profile.details();
         more.insert("tokens".to_owned(), tokens.into());

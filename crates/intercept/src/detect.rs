@@ -5,10 +5,9 @@ use std::io;
 use forebay_proxy::session::Call;
 
 use crate::{
-    events,
-    policy::Policy,
+    capture, events,
+    policy::{Limit, Tokenizer},
     result::ToolResult,
-    tokens::{self, MAX_TOKEN_BYTES},
 };
 
 /// What makes a result too large.
@@ -18,41 +17,50 @@ pub(crate) struct Weight {
     pub(crate) bytes: u64,
 }
 
-/// Returns how heavy `result` is if that is more than `policy` allows.
+/// Returns how heavy `result` is if that is more than `limit` allows.
 pub(crate) fn oversized(
     result: &ToolResult,
     call: &Call,
-    policy: &Policy,
+    limit: Limit,
+    tokenizer: Tokenizer,
 ) -> io::Result<Option<Weight>> {
-    // A failure is for the model to read as it is.
-    if result.is_error {
+    let weight = Weight { bytes: result.whole.bytes() };
+    // A failure is for the model to read as it is, and what is short everywhere would not get shorter.
+    if result.is_error || !result.readable().any(capture::is_payload) {
         return Ok(None);
     }
-    let threshold = policy.threshold_tokens;
+    let (tokens, max_bytes) = match limit {
+        Limit::Never => return Ok(None),
+        Limit::Always => return Ok(Some(weight)),
+        Limit::Over { tokens, bytes } => (tokens, bytes),
+    };
     let bytes: u64 = result.readable().map(|span| span.end - span.start).sum();
-    let weight = Weight { bytes: result.whole.bytes() };
-    if bytes <= threshold {
+    if !limit.may_be_over(bytes) {
         return Ok(None);
     }
     // An escape of six bytes may stand for one.
-    if bytes / 6 > threshold.saturating_mul(MAX_TOKEN_BYTES) {
+    let least_bytes = bytes / 6;
+    if least_bytes > tokens.saturating_mul(tokenizer.max_token_bytes())
+        || max_bytes.is_some_and(|max| least_bytes > max)
+    {
         return Ok(Some(weight));
     }
-    let mut left = threshold;
+    let (mut tokens_left, mut bytes_left) = (tokens, max_bytes.unwrap_or(u64::MAX));
     for span in result.readable() {
         let json = result.json_at(span)?;
         let text = match json.first() {
             Some(b'"') => serde_json::from_slice(&json).unwrap_or_else(|_| lossy(&json)),
             _ => lossy(&json),
         };
-        match tokens::up_to(left, &text) {
-            Some(count) => left -= count,
-            None => return Ok(Some(weight)),
+        let within = bytes_left.checked_sub(text.len() as u64);
+        match (within, tokenizer.up_to(tokens_left, &text)) {
+            (Some(bytes), Some(count)) => (bytes_left, tokens_left) = (bytes, tokens_left - count),
+            _ => return Ok(Some(weight)),
         }
     }
-    let count = threshold - left;
-    if count * 5 >= threshold * 4 {
-        events::near_threshold(call, count, threshold);
+    let count = tokens - tokens_left;
+    if count * 5 >= tokens * 4 {
+        events::near_threshold(call, count, tokens);
     }
     Ok(None)
 }

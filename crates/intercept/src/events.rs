@@ -14,3 +14,7 @@ pub(crate) fn near_threshold(call: &Call, tokens: u64, threshold: u64) {
 pub(crate) fn counts_not_written(error: &HookError) {
     tracing::info!(%error, "cannot write down what passed; to be tried again");
 }
+
+pub(crate) fn result_refused(call: &Call, bytes: u64, why: &str) {
+    tracing::warn!(tool = call.tool(), upstream = %call.upstream, bytes, "{why}; answered with an error");
+}

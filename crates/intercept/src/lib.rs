@@ -2,13 +2,15 @@
 //!
 //! Hop 5 of a result's way. A result that is too large for the model is written to the store,
 //! looked through once, and replaced by a summary that names where the whole is kept. Whatever goes
-//! wrong on the way, the original passes: the chain sees to that.
+//! wrong on the way, the original passes: the chain sees to that. Only a policy can ask for an error
+//! instead.
 
 mod capture;
 mod detect;
 mod events;
 mod policy;
 mod profile;
+mod refuse;
 mod replace;
 mod result;
 mod shape;
@@ -16,6 +18,7 @@ mod summarise;
 mod tokens;
 mod unescape;
 mod usage;
+mod widen;
 
 use std::{
     collections::HashSet,
@@ -27,12 +30,17 @@ use forebay_proxy::{
     chain::{HookError, Interceptor, Moment, Verdict},
     session::{Call, SubjectKind},
 };
-use forebay_store::{Mapped, Store};
+use forebay_store::{Mapped, Shelf};
 use serde_json::Value;
 
 pub use capture::{CaptureError, restore};
-pub use policy::{Policy, SchemaInference};
+pub use policy::{
+    DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, SchemaInference, Tokenizer,
+    ToolRule, When, known_clients,
+};
 pub use usage::Usage;
+
+use crate::{detect::Weight, policy::Limit, result::ToolResult};
 
 /// What a payload is: its form, its tables, and every field's facts.
 pub fn describe(payload: &Mapped) -> Value {
@@ -46,7 +54,7 @@ pub fn tokens(text: &str) -> u64 {
 
 /// Keeps large results.
 pub struct Keeper {
-    store: Arc<Store>,
+    shelf: Arc<Shelf>,
     policy: Policy,
     usage: Arc<Usage>,
     /// Tools that draw an interface of their own from their result, as the list of tools says.
@@ -54,16 +62,37 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// An interceptor that keeps results in `store` as `policy` says, and counts all in `usage`.
-    pub fn new(store: Arc<Store>, policy: Policy, usage: Arc<Usage>) -> Self {
-        Self { store, policy, usage, exempt: Mutex::default() }
+    /// An interceptor that keeps results on `shelf` as `policy` says, and counts all in `usage`.
+    pub fn new(shelf: Arc<Shelf>, policy: Policy, usage: Arc<Usage>) -> Self {
+        Self { shelf, policy, usage, exempt: Mutex::default() }
     }
-}
 
-impl Keeper {
-    fn is_exempt(&self, call: &Call) -> bool {
+    /// What a result of `call` may have before it is kept.
+    fn limit(&self, call: &Call) -> Limit {
         let exempt = self.exempt.lock().unwrap_or_else(PoisonError::into_inner);
-        call.tool().is_none_or(|tool| self.policy.excludes(tool) || exempt.contains(tool))
+        match call.tool() {
+            Some(tool) if !exempt.contains(tool) => {
+                self.policy.limit_for(tool, call.client.as_deref())
+            }
+            _ => Limit::Never,
+        }
+    }
+
+    /// Keeps a result and gives what is to stand in its place.
+    fn keep(
+        &self,
+        call: &Call,
+        result: &ToolResult,
+        weight: Weight,
+    ) -> Result<Vec<u8>, CaptureError> {
+        let store = self.shelf.store()?;
+        let captured = capture::keep(result, &store)?;
+        let profile = profile::of(&captured, &self.policy)?;
+        let dataset = captured.commit(call, result, &profile, weight, self.policy.tokenizer)?;
+        let summary = summarise::of(&dataset, &profile, &self.policy);
+        self.usage.captured(call, &dataset, &summary.text);
+        self.shelf.tidy_if_due();
+        Ok(replace::result(result, &summary)?)
     }
 }
 
@@ -75,9 +104,8 @@ impl Interceptor for Keeper {
     fn watches(&self, moment: &Moment<'_>) -> bool {
         match moment {
             Moment::Call(_) => false,
-            // A token is a byte at least: what has no more bytes than tokens are allowed passes.
             Moment::Answer(SubjectKind::Result, call, bytes) => {
-                *bytes > self.policy.threshold_tokens && !self.is_exempt(call)
+                self.limit(call).may_be_over(*bytes)
             }
             Moment::Answer(SubjectKind::ToolList, ..) => true,
             Moment::Answer(SubjectKind::Handshake, ..) => false,
@@ -91,25 +119,24 @@ impl Interceptor for Keeper {
     }
 
     fn on_result(&self, call: &Call, payload: &Payload) -> Result<Verdict, HookError> {
-        let result = result::ToolResult::read(payload)?;
-        let Some(weight) = detect::oversized(&result, call, &self.policy)? else {
-            return Ok(Verdict::Pass);
-        };
-        let captured = capture::keep(&result, &self.store)?;
-        let profile = profile::of(&captured, &self.policy)?;
-        let dataset = captured.commit(call, &result, &profile, weight)?;
-        let summary = summarise::of(&dataset, &profile, &self.policy);
-        let replacement = replace::result(&result, &summary)?;
-        self.usage.captured(call, &dataset, &summary.text);
-        Ok(Verdict::Replace(replacement))
+        let result = ToolResult::read(payload)?;
+        let weight = detect::oversized(&result, call, self.limit(call), self.policy.tokenizer)?;
+        let Some(weight) = weight else { return Ok(Verdict::Pass) };
+        match (self.keep(call, &result, weight), self.policy.on_store_failure) {
+            (Ok(replacement), _) => Ok(Verdict::Replace(replacement)),
+            (Err(error), OnStoreFailure::Pass) => Err(error.into()),
+            (Err(error), OnStoreFailure::Error) => {
+                Ok(Verdict::Replace(refuse::result(call, weight, &error)))
+            }
+        }
     }
 
     fn on_tool_list(&self, _call: &Call, list: &Payload) -> Result<Verdict, HookError> {
         let list = replace::in_memory(list)?;
         let mut exempt = self.exempt.lock().unwrap_or_else(PoisonError::into_inner);
         exempt.extend(replace::tools_with_interface(&list));
-        let may_be_replaced = |tool: &str| !self.policy.excludes(tool) && !exempt.contains(tool);
-        let changed = replace::tool_list(&list, may_be_replaced);
+        let may_be_replaced = |tool: &str| self.policy.may_keep(tool) && !exempt.contains(tool);
+        let changed = replace::tool_list(&list, self.policy.output_schema, may_be_replaced);
         Ok(changed.map_or(Verdict::Pass, Verdict::Replace))
     }
 }

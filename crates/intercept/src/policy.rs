@@ -1,25 +1,121 @@
 //! What is kept, and how much is said about it.
+//!
+//! Every question about a tool is answered here, so that the stages and the list of tools agree.
+
+mod glob;
+mod presets;
+
+pub use glob::Glob;
+pub use presets::known_clients;
+
+/// A result of more tokens than this is kept, if nothing else is said.
+pub const DEFAULT_THRESHOLD: u64 = 8_192;
 
 /// The settings of the five stages.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// A result of more tokens than this is kept.
-    pub threshold_tokens: u64,
+    /// A result of more tokens than this is kept; `None` leaves it to the limits of known clients,
+    /// and to [`DEFAULT_THRESHOLD`] for all others.
+    pub threshold: Option<u64>,
+    /// How tokens are counted.
+    pub tokenizer: Tokenizer,
     /// How many tokens a summary may have.
     pub summary_tokens: usize,
     /// Tools whose results always pass.
-    pub excluded_tools: Vec<String>,
-    /// How fields are described.
+    pub excluded_tools: Vec<Glob>,
+    /// What holds for some tools; the first that fits does.
+    pub tools: Vec<ToolRule>,
+    /// How much is looked at to describe the fields.
     pub schema_inference: SchemaInference,
+    /// What becomes of a result that cannot be kept.
+    pub on_store_failure: OnStoreFailure,
+    /// What becomes of the output schema of a tool whose result may be replaced.
+    pub output_schema: OutputSchema,
 }
 
-/// How fields are described.
-#[derive(Debug, Clone)]
+/// How tokens are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tokenizer {
+    /// As today's models do.
+    #[default]
+    O200k,
+    /// A token for every three bytes, whatever they are.
+    Estimate,
+}
+
+/// What holds for the tools of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolRule {
+    /// Which tools.
+    pub pattern: Glob,
+    /// When their results are kept.
+    pub when: When,
+}
+
+/// When results are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// Whenever they are longer than what would be said about them.
+    Always,
+    /// Never.
+    Never,
+    /// If they have more tokens than this.
+    Over(u64),
+}
+
+/// How much is looked at to describe the fields of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SchemaInference {
-    /// How many records their facts are taken from; 0 for all.
+    /// Facts come from this many of the first records; 0 means from all.
     pub sample_size: u64,
-    /// Times, dates, UUIDs and URLs are told from other texts, and numbers in cells.
+    /// Whether strings are looked into: timestamps, dates, URLs and the like.
     pub type_detection: bool,
+}
+
+/// What becomes of a result that cannot be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnStoreFailure {
+    /// It passes as it came.
+    #[default]
+    Pass,
+    /// The client gets an error in its place.
+    Error,
+}
+
+/// What becomes of the output schema of a tool whose result may be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutputSchema {
+    /// It is left out of the list of tools.
+    #[default]
+    Drop,
+    /// It allows a replacement, too.
+    Widen,
+}
+
+/// What a result may have before it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// It always passes.
+    Never,
+    /// It is kept.
+    Always,
+    /// This much.
+    Over { tokens: u64, bytes: Option<u64> },
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            threshold: None,
+            tokenizer: Tokenizer::default(),
+            summary_tokens: 600,
+            excluded_tools: Vec::new(),
+            tools: Vec::new(),
+            schema_inference: SchemaInference::default(),
+            on_store_failure: OnStoreFailure::default(),
+            output_schema: OutputSchema::default(),
+        }
+    }
 }
 
 impl Default for SchemaInference {
@@ -28,20 +124,88 @@ impl Default for SchemaInference {
     }
 }
 
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            threshold_tokens: 8_192,
-            summary_tokens: 600,
-            excluded_tools: Vec::new(),
-            schema_inference: SchemaInference::default(),
+impl Policy {
+    /// What a result of `tool` may have before it is kept from a client of that name.
+    pub(crate) fn limit_for(&self, tool: &str, client: Option<&str>) -> Limit {
+        if self.excluded_tools.iter().any(|pattern| pattern.matches(tool)) {
+            return Limit::Never;
+        }
+        if let Some(rule) = self.tools.iter().find(|rule| rule.pattern.matches(tool)) {
+            return match rule.when {
+                When::Always => Limit::Always,
+                When::Never => Limit::Never,
+                When::Over(tokens) => Limit::Over { tokens, bytes: None },
+            };
+        }
+        match self.threshold {
+            Some(tokens) => Limit::Over { tokens, bytes: None },
+            None => Limit::Over {
+                tokens: DEFAULT_THRESHOLD,
+                bytes: client.and_then(presets::max_bytes),
+            },
+        }
+    }
+
+    /// True if a result of `tool` may be kept.
+    pub(crate) fn may_keep(&self, tool: &str) -> bool {
+        self.limit_for(tool, None) != Limit::Never
+    }
+}
+
+impl Limit {
+    /// True if a result of so many bytes may be over the limit. A token is a byte at least.
+    pub(crate) fn may_be_over(self, result_bytes: u64) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::Over { tokens, bytes } => result_bytes > bytes.map_or(tokens, |b| b.min(tokens)),
         }
     }
 }
 
-impl Policy {
-    /// True if results of `tool` always pass.
-    pub(crate) fn excludes(&self, tool: &str) -> bool {
-        self.excluded_tools.iter().any(|excluded| excluded == tool)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy() -> Policy {
+        let rule = |pattern, when| ToolRule { pattern: Glob::new(pattern), when };
+        Policy {
+            excluded_tools: vec![Glob::new("get_?")],
+            tools: vec![
+                rule("list_all*", When::Always),
+                rule("list_*", When::Over(100)),
+                rule("*_all", When::Never),
+            ],
+            ..Policy::default()
+        }
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_holds_and_exclusions_go_before_rules() {
+        let mut policy = policy();
+        let over = |tokens| Limit::Over { tokens, bytes: None };
+        let limit = |policy: &Policy, tool| policy.limit_for(tool, None);
+        assert_eq!(limit(&policy, "list_all"), Limit::Always);
+        assert_eq!(limit(&policy, "list_some_all"), over(100));
+        assert_eq!(limit(&policy, "get_all"), Limit::Never);
+        assert_eq!(limit(&policy, "get_a"), Limit::Never);
+        assert_eq!(limit(&policy, "other"), over(8_192));
+        policy.threshold = Some(9);
+        assert_eq!(limit(&policy, "other"), over(9));
+        assert!(policy.may_keep("list_all") && policy.may_keep("x") && !policy.may_keep("get_a"));
+        policy.excluded_tools.push(Glob::new("list_all"));
+        assert_eq!(limit(&policy, "list_all"), Limit::Never);
+    }
+
+    #[test]
+    fn a_known_client_has_a_limit_of_its_own_unless_one_is_set() {
+        let mut policy = policy();
+        let cline = |policy: &Policy, tool| policy.limit_for(tool, Some("cline"));
+        let limit = Limit::Over { tokens: 8_192, bytes: Some(8_000) };
+        assert_eq!(cline(&policy, "other"), limit);
+        assert_eq!(cline(&policy, "list_x"), Limit::Over { tokens: 100, bytes: None });
+        policy.threshold = Some(20_000);
+        assert_eq!(cline(&policy, "other"), Limit::Over { tokens: 20_000, bytes: None });
+        assert!(limit.may_be_over(8_001) && !limit.may_be_over(8_000));
     }
 }

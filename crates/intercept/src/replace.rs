@@ -2,16 +2,19 @@
 //!
 //! Everything else of a result stays as it came: `_meta`, small blocks, images, unknown fields. A
 //! client shows the model either `content` or `structuredContent`, so both are replaced where both
-//! were there. A tool whose result may be replaced cannot promise its output's schema any more: it
-//! is left out of the list of tools, because strict clients hold results against it.
+//! were there. A tool whose result may be replaced cannot promise its output's schema any more: in
+//! the list of tools it is left out or widened, because strict clients hold results against it.
 
-use std::io::{self, Write};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
 use forebay_proxy::body::Payload;
 use forebay_wire::walk;
 use serde_json::{Value, json};
 
-use crate::{capture, result::ToolResult, summarise::Summary};
+use crate::{capture, policy::OutputSchema, result::ToolResult, summarise::Summary, widen};
 
 /// The result with the summary in it, as JSON.
 pub(crate) fn result(result: &ToolResult, summary: &Summary) -> io::Result<Vec<u8>> {
@@ -34,9 +37,13 @@ pub(crate) fn result(result: &ToolResult, summary: &Summary) -> io::Result<Vec<u
     Ok(out)
 }
 
-/// The list of tools without the output schemas of those whose result may be replaced; `None` if
-/// there are none.
-pub(crate) fn tool_list(list: &[u8], may_be_replaced: impl Fn(&str) -> bool) -> Option<Vec<u8>> {
+/// The list of tools with other output schemas, or none, for those whose result may be replaced;
+/// `None` if there are no such schemas.
+pub(crate) fn tool_list(
+    list: &[u8],
+    output_schema: OutputSchema,
+    may_be_replaced: impl Fn(&str) -> bool,
+) -> Option<Vec<u8>> {
     let (_, tools) = walk::members(list)?.find(|(key, _)| *key == b"tools")?;
     let mut has_changed = false;
     let mut changed = Vec::new();
@@ -44,7 +51,7 @@ pub(crate) fn tool_list(list: &[u8], may_be_replaced: impl Fn(&str) -> bool) -> 
         let has_schema = walk::members(tool)?.any(|(key, _)| key == b"outputSchema");
         if has_schema && may_be_replaced(&tool_name(tool).unwrap_or_default()) {
             has_changed = true;
-            changed.push(without_schema(tool));
+            changed.push(with_schema(tool, output_schema));
         } else {
             changed.push(tool.to_vec());
         }
@@ -90,10 +97,19 @@ fn tool_name(tool: &[u8]) -> Option<String> {
     serde_json::from_slice(name).ok()
 }
 
-fn without_schema(tool: &[u8]) -> Vec<u8> {
-    let kept = walk::members(tool).into_iter().flatten().filter(|(key, _)| *key != b"outputSchema");
-    let members: Vec<Vec<u8>> =
-        kept.map(|(key, value)| [b"\"", key, b"\":", value].concat()).collect();
+fn with_schema(tool: &[u8], output_schema: OutputSchema) -> Vec<u8> {
+    let mut members = Vec::new();
+    for (key, value) in walk::members(tool).into_iter().flatten() {
+        let value = match (key, output_schema) {
+            (b"outputSchema", OutputSchema::Drop) => continue,
+            (b"outputSchema", OutputSchema::Widen) => match widen::schema(value) {
+                Some(widened) => Cow::Owned(widened),
+                None => continue,
+            },
+            _ => Cow::Borrowed(value),
+        };
+        members.push([b"\"", key, b"\":", &*value].concat());
+    }
     [b"{".as_slice(), &members.join(&b","[..]), b"}"].concat()
 }
 

@@ -7,7 +7,7 @@ use forebay_proxy::{
     router::UpstreamName,
     session::{FromClient, Session},
 };
-use forebay_store::{Counts, Dataset, Durability, Filter};
+use forebay_store::{Counts, Dataset, Durability, Filter, Retention, Store};
 use forebay_wire::Line;
 use serde_json::{Value, json};
 
@@ -25,11 +25,15 @@ type Written = (String, String, Counts);
 impl Bench {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let store = Arc::new(Store::open(home.path(), Durability::RightAfter).unwrap());
-        let policy = Policy { threshold_tokens: 500, ..Policy::default() };
+        let policy = Policy { threshold: Some(500), ..Policy::default() };
+        let shelf = Shelf::new(home.path(), Durability::RightAfter, Retention::default());
         let written: Arc<Mutex<Vec<Written>>> = Arc::default();
-        let usage = usage_written_to(&written);
-        Self { keeper: Keeper::new(store, policy, Arc::new(usage)), home, written }
+        let usage = Arc::new(usage_written_to(&written));
+        Self { keeper: Keeper::new(Arc::new(shelf), policy, usage), home, written }
+    }
+
+    fn store(&self) -> Arc<Store> {
+        self.keeper.shelf.store().unwrap()
     }
 
     /// What becomes of a result.
@@ -46,8 +50,8 @@ impl Bench {
     }
 
     fn last(&self) -> Dataset {
-        let newest = self.keeper.store.list(&Filter::default()).unwrap().remove(0);
-        self.keeper.store.dataset(&newest.id).unwrap()
+        let newest = self.store().list(&Filter::default()).unwrap().remove(0);
+        self.store().dataset(&newest.id).unwrap()
     }
 }
 
@@ -167,7 +171,7 @@ fn small_results_and_errors_pass() {
     let mut error = text_result(&"why ".repeat(5000));
     error["isError"] = true.into();
     assert_eq!(bench.result_of("list", &error.to_string()), Verdict::Pass);
-    assert!(bench.keeper.store.list(&Filter::default()).unwrap().is_empty());
+    assert!(bench.store().list(&Filter::default()).unwrap().is_empty());
 }
 
 #[test]
@@ -293,7 +297,7 @@ fn half_a_surrogate_pair_is_given_back() {
 #[test]
 fn output_schemas_go_where_a_result_may_be_replaced() {
     let mut bench = Bench::new();
-    bench.keeper.policy.excluded_tools = vec!["excluded".to_owned()];
+    bench.keeper.policy.excluded_tools = vec![Glob::new("exclude?")];
     let list = r#"{"tools": [{"name":"a","outputSchema":{"type":"object"},"z":1.0,"description":"d"},
         {"name":"excluded","outputSchema":{}}, {"name":"ui","outputSchema":{},"_meta":{"ui":{"resourceUri":"ui://x"}}},
         {"name":"none"}], "nextCursor":"n"}"#;
@@ -314,12 +318,86 @@ fn output_schemas_go_where_a_result_may_be_replaced() {
 
 #[test]
 fn a_store_that_fails_is_an_error_for_the_chain_to_pass_over() {
-    let bench = Bench::new();
-    std::fs::remove_dir_all(bench.home.path().join("datasets")).unwrap();
+    let mut bench = Bench::new();
     std::fs::write(bench.home.path().join("datasets"), b"in the way").unwrap();
     let payload = Payload::from(text_result(&"x y ".repeat(5000)).to_string().into_bytes());
     let error = bench.keeper.on_result(&call("list"), &payload).unwrap_err();
     assert_eq!(error.to_string(), "cannot keep the result");
+
+    bench.keeper.policy.on_store_failure = OnStoreFailure::Error;
+    let verdict = bench.keeper.on_result(&call("list"), &payload).unwrap();
+    let Verdict::Replace(refusal) = verdict else { panic!("the result has passed") };
+    let refusal: Value = serde_json::from_slice(&refusal).unwrap();
+    assert_eq!(refusal["isError"], true);
+    let text = refusal["content"][0]["text"].as_str().unwrap();
+    let home = bench.home.path().display().to_string();
+    insta::assert_snapshot!("refusal", text.replace(&home, "HOME"));
+}
+
+#[test]
+fn output_schemas_can_be_widened_instead() {
+    let mut bench = Bench::new();
+    bench.keeper.policy.output_schema = OutputSchema::Widen;
+    let list = r##"{"tools":[{"name":"a","outputSchema":{"type":"object","required":["x"]},"z":1.0},
+        {"name":"odd","outputSchema":{"properties":{"a":{"$ref":"#"}}}}]}"##;
+    let payload = Payload::from(list.as_bytes().to_vec());
+    let Verdict::Replace(changed) = bench.keeper.on_tool_list(&call("x"), &payload).unwrap() else {
+        panic!("the list has passed");
+    };
+    insta::assert_snapshot!("widened", String::from_utf8(changed).unwrap());
+}
+
+#[test]
+fn rules_decide_for_their_tools() {
+    let mut bench = Bench::new();
+    let rule = |pattern: &str, when| ToolRule { pattern: Glob::new(pattern), when };
+    bench.keeper.policy.tools = vec![
+        rule("always_*", When::Always),
+        rule("never_*", When::Never),
+        rule("more_*", When::Over(5_000)),
+    ];
+    let watches = |tool: &str, bytes: u64| {
+        bench.keeper.watches(&Moment::Answer(SubjectKind::Result, &call(tool), bytes))
+    };
+    assert!(watches("always_x", 1) && watches("more_x", 5_001) && watches("x", 501));
+    assert!(!watches("never_x", 1 << 30) && !watches("more_x", 5_000) && !watches("x", 500));
+
+    let is_kept = |tool: &str, text: &str| {
+        bench.result_of(tool, &text_result(text).to_string()) != Verdict::Pass
+    };
+    let (little, some, much) = ("tiny", "x y ".repeat(400), "x y ".repeat(4_000));
+    assert!(is_kept("always_x", &some) && is_kept("x", &some) && is_kept("more_x", &much));
+    assert!(!is_kept("more_x", &some) && !is_kept("x", little));
+    assert!(!is_kept("always_x", little), "a summary would be longer");
+}
+
+#[test]
+fn a_limit_in_bytes_counts_text_as_it_reads() {
+    let bench = Bench::new();
+    let limit = Limit::Over { tokens: 8_192, bytes: Some(8_000) };
+    let is_over = |text: &str| {
+        let payload = Payload::from(text_result(text).to_string().into_bytes());
+        let result = ToolResult::read(&payload).unwrap();
+        detect::oversized(&result, &call("x"), limit, bench.keeper.policy.tokenizer)
+            .unwrap()
+            .is_some()
+    };
+    // Each line break is two bytes of JSON.
+    assert!(!is_over(&"1234567\n".repeat(1_000)));
+    assert!(is_over(&"1234567\n".repeat(1_001)));
+}
+
+#[test]
+fn an_estimate_is_a_token_for_every_three_bytes() {
+    let mut bench = Bench::new();
+    bench.keeper.policy.tokenizer = Tokenizer::Estimate;
+    // Few real tokens, many bytes.
+    let spaces = text_result(&" ".repeat(1_501));
+    let (replacement, _) = bench.kept(&spaces);
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
+    assert!(summary.contains("~501 tokens"), "{summary}");
+    let fewer = text_result(&" ".repeat(1_500)).to_string();
+    assert_eq!(bench.result_of("list", &fewer), Verdict::Pass);
 }
 
 #[test]

@@ -1,13 +1,43 @@
-//! Counts tokens as today's models do (o200k).
+//! Counts tokens as today's models do (o200k), or guesses them.
 
 use bpe_openai::o200k_base;
 
+use crate::policy::Tokenizer;
+
 /// No token is longer than this, so a text of more bytes has more tokens than one for each of them.
-pub(crate) const MAX_TOKEN_BYTES: u64 = 128;
+const MAX_TOKEN_BYTES: u64 = 128;
+/// What a token has, when they are guessed.
+const GUESSED_TOKEN_BYTES: u64 = 3;
 /// A text up to this long is counted; a longer one is estimated from samples.
 const COUNTED_BYTES: usize = 256 * 1024;
 const SAMPLES: usize = 32;
 const SAMPLE_BYTES: usize = 8 * 1024;
+
+impl Tokenizer {
+    /// How many tokens `text` has, if they are no more than `limit`.
+    pub(crate) fn up_to(self, limit: u64, text: &str) -> Option<u64> {
+        match self {
+            Self::O200k => up_to(limit, text),
+            Self::Estimate => Some(self.about(text.as_bytes())).filter(|count| *count <= limit),
+        }
+    }
+
+    /// How many tokens a text has, about.
+    pub(crate) fn about(self, bytes: &[u8]) -> u64 {
+        match self {
+            Self::O200k => about(bytes),
+            Self::Estimate => (bytes.len() as u64).div_ceil(GUESSED_TOKEN_BYTES),
+        }
+    }
+
+    /// A text of more bytes than this for each token has more tokens.
+    pub(crate) fn max_token_bytes(self) -> u64 {
+        match self {
+            Self::O200k => MAX_TOKEN_BYTES,
+            Self::Estimate => GUESSED_TOKEN_BYTES,
+        }
+    }
+}
 
 /// How many tokens `text` has, if they are no more than `limit`.
 pub(crate) fn up_to(limit: u64, text: &str) -> Option<u64> {
@@ -17,7 +47,7 @@ pub(crate) fn up_to(limit: u64, text: &str) -> Option<u64> {
 }
 
 /// How many tokens `text` has: exactly if it is short, otherwise within a few per cent.
-pub(crate) fn about(bytes: &[u8]) -> u64 {
+fn about(bytes: &[u8]) -> u64 {
     let tokenizer = o200k_base();
     if bytes.len() <= COUNTED_BYTES {
         return tokenizer.count(&*String::from_utf8_lossy(bytes)) as u64;

@@ -6,7 +6,7 @@
 
 mod deadline;
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{error::Error, iter, sync::Arc, time::Duration};
 
 use forebay_wire::syntax;
 
@@ -200,6 +200,12 @@ impl Chain {
         }
         replacement
     }
+}
+
+/// What an error says, and what the errors behind it say.
+pub fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let causes = iter::successors(Some(error), |error| (*error).source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 type AnswerHook = fn(&dyn Interceptor, &Call, &Payload) -> Result<Verdict, HookError>;

@@ -29,6 +29,8 @@ const MAX_TASKS: usize = 1_000;
 pub struct Session {
     upstream: UpstreamName,
     era: Era,
+    /// What the client calls itself, once it has said so.
+    client: Option<Arc<str>>,
     /// The client's requests that await an answer.
     calls: HashMap<Id, Arc<Call>>,
     /// The upstream's requests (sampling, elicitation, roots …) that the client has not answered.
@@ -55,6 +57,8 @@ pub struct Call {
     pub upstream: UpstreamName,
     /// The era it was made in.
     pub era: Era,
+    /// What the client calls itself, if it has said so.
+    pub client: Option<Arc<str>>,
     /// The token under which the client expects progress.
     pub progress_token: Option<Id>,
     /// Which of the session's requests this is.
@@ -141,6 +145,7 @@ impl Session {
         Self {
             upstream,
             era: Era::Unknown,
+            client: None,
             calls: HashMap::new(),
             questions: HashSet::new(),
             tasks: HashMap::new(),
@@ -264,11 +269,17 @@ impl Session {
         if let Some(era) = era::of_request(method, &params) {
             self.era = era;
         }
+        if let Some(name) = &params.client
+            && self.client.as_deref() != Some(name)
+        {
+            self.client = Some(name.as_str().into());
+        }
         let call = Arc::new(Call {
             id: id.clone(),
             method: method.to_owned(),
             upstream: self.upstream.clone(),
             era: self.era,
+            client: self.client.clone(),
             progress_token: params.progress_token.clone(),
             purpose: era::purpose(self, method, params),
             number: self.asked,

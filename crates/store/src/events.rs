@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{DatasetId, StoreError};
+use crate::{Collected, DatasetId, StoreError};
 
 pub(crate) fn catalog_rebuilt(datasets: usize, why: &str) {
     tracing::info!(datasets, "catalog made anew from the files: {why}");
@@ -18,4 +18,13 @@ pub(crate) fn left_over_removed(id: &DatasetId) {
 
 pub(crate) fn sync_failed(id: &DatasetId, error: &StoreError) {
     tracing::error!(%id, %error, "cannot make sure that a dataset survives a power loss");
+}
+
+pub(crate) fn tidied(collected: &Collected) {
+    let Collected { removed, compressed, in_use } = collected;
+    tracing::debug!(removed, compressed, in_use, "tidied up");
+}
+
+pub(crate) fn tidying_failed(error: &StoreError) {
+    tracing::warn!(%error, "cannot remove or compress what is old");
 }

@@ -23,6 +23,7 @@ mod layout;
 mod mapped;
 mod metadata;
 mod retention;
+mod shelf;
 mod store;
 
 pub use capture::{Capture, PartWriter};
@@ -36,4 +37,5 @@ pub use id::DatasetId;
 pub use mapped::Mapped;
 pub use metadata::{Description, Metadata, Part};
 pub use retention::{Collected, Retention};
+pub use shelf::Shelf;
 pub use store::{Durability, Store};

@@ -2,26 +2,30 @@
 
 mod show;
 
-use std::{io::Write, process::ExitCode, time::Duration};
+use std::{io::Write, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use forebay_store::{Collected, Dataset, DatasetId, Entry, Filter, Retention, Store};
+use forebay_store::{Collected, Dataset, DatasetId, Entry, Filter, Store};
 use serde_json::{Value, json};
 
 use crate::{
     assemble,
     cli::{
+        SettingsArguments,
         figures::{grouped, size},
         screen::Screen,
         table::{Column, Table},
     },
+    config::DAY,
 };
 
 /// Look at the results that were kept, and tidy up
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DatasetsArguments {
+    #[command(flatten)]
+    settings: SettingsArguments,
     #[command(subcommand)]
     action: Action,
 }
@@ -77,11 +81,11 @@ enum Action {
         #[arg(required = true)]
         ids: Vec<String>,
     },
-    /// Remove what is old, compress what is a day old, clean up
+    /// Remove and compress what is old, as the settings say, and clean up
     Gc {
-        /// How many days a dataset that is not pinned is kept
-        #[arg(long, default_value_t = 30)]
-        days: u64,
+        /// How many days a dataset that is not pinned is kept [default: `cleanup_after_days`]
+        #[arg(long)]
+        days: Option<u32>,
         /// One JSON object, for programs
         #[arg(long)]
         json: bool,
@@ -94,10 +98,9 @@ Examples:
   forebay datasets show k3v9x2ma
   jq '.[0]' \"$(forebay datasets path k3v9x2ma)\"";
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
 pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<ExitCode> {
-    let store = assemble::store()?;
+    let config = arguments.settings.load(Vec::new())?;
+    let store = assemble::store(&config)?;
     match arguments.action {
         Action::List { tool, server, limit, json } => {
             let filter = Filter { tool, server, limit: Some(limit), ..Filter::default() };
@@ -134,11 +137,10 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             }
         }
         Action::Gc { days, json } => {
-            let retention = Retention {
-                max_age: Some(DAY.saturating_mul(u32::try_from(days).unwrap_or(u32::MAX))),
-                max_stored_bytes: None,
-                compress_after: Some(DAY),
-            };
+            let mut retention = config.retention();
+            if let Some(days) = days {
+                retention.max_age = Some(DAY.saturating_mul(days));
+            }
             let Collected { removed, compressed, in_use } = store.collect_now(&retention)?;
             if json {
                 let counts =

@@ -30,7 +30,7 @@ pub(crate) struct DemoArguments {
 }
 
 /// What stands before the server's command for its results to be captured.
-const WRAP: [&str; 5] = ["wrap", "--name", "shop", "--capture", "--"];
+const WRAP: [&str; 4] = ["wrap", "--name", "shop", "--"];
 /// The hidden command that is the demo's server.
 const SERVER: &str = "demo-server";
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     assemble,
     cli::{
+        SettingsArguments,
         figures::{counted, grouped, short, size},
         screen::Screen,
         table::{Column, Table},
@@ -26,6 +27,8 @@ pub(crate) struct StatsArguments {
     /// One JSON object, for programs
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    settings: SettingsArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -36,8 +39,9 @@ Examples:
   forebay stats --days 7
   forebay stats --json | jq .total.tokens_kept_out";
 
-pub(crate) fn run(arguments: &StatsArguments, screen: &mut Screen) -> Result<ExitCode> {
-    let mut usage = assemble::store()?.usage(arguments.days)?;
+pub(crate) fn run(arguments: StatsArguments, screen: &mut Screen) -> Result<ExitCode> {
+    let config = arguments.settings.load(Vec::new())?;
+    let mut usage = assemble::store(&config)?.usage(arguments.days)?;
     usage.sort_by(|one, other| {
         let weight = |usage: &Usage| (usage.counts.tokens_kept_out(), usage.counts.results);
         weight(other)

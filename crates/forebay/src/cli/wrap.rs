@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use forebay_intercept::Policy;
+use forebay_intercept::Glob;
 use forebay_proxy::{
     ProxyError,
     record::Recorder,
@@ -18,7 +18,7 @@ use forebay_proxy::{
     transport::stdio::{self, Ended, Settings},
 };
 
-use crate::{assemble, observe};
+use crate::{assemble, cli::SettingsArguments, config::Given, observe};
 
 /// Run an MCP server and stand in front of it, on standard input and output
 ///
@@ -49,14 +49,21 @@ pub(crate) struct WrapArguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Keep results that are too large for a model, and give it a summary instead (a preview: the
-    /// model cannot query what was kept yet, only read the file)
-    #[arg(long)]
-    capture: bool,
+    #[command(flatten)]
+    settings: SettingsArguments,
 
-    /// How many tokens a result may have before it is kept
-    #[arg(long, value_name = "TOKENS", default_value_t = Policy::default().threshold_tokens, requires = "capture")]
-    threshold: u64,
+    /// How many tokens a result may have before it is kept [default: 8192, or what the client is
+    /// known to take]
+    #[arg(long, value_name = "TOKENS")]
+    threshold: Option<String>,
+
+    /// Let all results of this tool pass; `*` stands for any characters (may be repeated)
+    #[arg(long, value_name = "TOOL")]
+    exclude: Vec<String>,
+
+    /// Keep no results: every message passes as it came
+    #[arg(long, conflicts_with_all = ["threshold", "exclude"])]
+    no_capture: bool,
 
     /// The server's command and its arguments; all that follows belongs to it
     // `--` before it is good style, but some clients swallow it.
@@ -83,6 +90,12 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
         let option = program.to_string_lossy();
         bail!("there is no option `{option}`; see `forebay help wrap`");
     }
+    let threshold =
+        arguments.threshold.map(|tokens| ("--threshold", "threshold", Given::Word(tokens)));
+    let no_capture =
+        arguments.no_capture.then_some(("--no-capture", "enabled", Given::Switch(false)));
+    let mut config = arguments.settings.load(threshold.into_iter().chain(no_capture).collect())?;
+    config.policy.excluded_tools.extend(arguments.exclude.into_iter().map(Glob::new));
     let command = stdio::Command {
         program,
         arguments: words.collect(),
@@ -104,10 +117,8 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
         }
         None => None,
     };
-    let threshold_tokens = arguments.threshold;
-    let policy = arguments.capture.then(|| Policy { threshold_tokens, ..Policy::default() });
-    let settings = Settings { grace: arguments.grace, spool: assemble::spool() };
-    let (relay, usage) = assemble::relay(name, policy, recorder)?;
+    let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
+    let (relay, usage) = assemble::relay(name, config, recorder);
     let ended = stdio::wrap(&command, relay, &settings)?;
     // Before we end as the server did, which may be by a signal.
     if let Some(usage) = usage {

@@ -1,16 +1,19 @@
 //! Results that are kept, through the program as a whole.
 
 use forebay_store::{Dataset, Durability, Filter, Store};
-use forebay_testkit::{peer::Peer, programs};
+use forebay_testkit::{
+    peer::{Peer, eventually},
+    programs,
+};
 use serde_json::Value;
 
-use crate::{call, forebay, home};
+use crate::{call, forebay, home, wrapped_fixture};
 
-/// `forebay wrap --capture` in front of the fixture upstream, with a store of its own.
+/// `forebay wrap` in front of the fixture upstream, with a store of its own.
 pub(crate) fn capturing(test: &str) -> (Peer, Store) {
     let store = home().join(test);
     let _ = std::fs::remove_dir_all(&store);
-    let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--capture", "--"]);
+    let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--"]);
     command.arg(programs::fixture_upstream()).env("FOREBAY_HOME", &store);
     let peer = Peer::start(&mut command);
     (peer, Store::open(&store, Durability::default()).unwrap())
@@ -60,15 +63,60 @@ fn a_store_that_cannot_be_written_costs_nobody_an_answer() {
     assert!(answer.len() > 99_000, "the original goes through");
     peer.close_input();
     let log = peer.wait_for_stderr();
-    assert!(log.contains("cannot keep the result; passed on unchanged"), "{log}");
+    assert!(log.contains("cannot keep the result: cannot create"), "{log}");
+    assert!(log.contains("passed on unchanged"), "{log}");
     drop(store);
 }
 
 #[test]
-fn a_store_that_cannot_be_opened_is_said_before_anything_starts() {
-    let mut command = forebay(["wrap", "--capture", "--", "cat"]);
-    let output = command.env("FOREBAY_HOME", "/dev/null/home").output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with("forebay: cannot open the store in `/dev/null/home`"), "{said}");
+fn a_store_that_cannot_be_opened_costs_nobody_an_answer_either() {
+    let mut command = wrapped_fixture();
+    let mut peer = Peer::start(command.env("FOREBAY_HOME", "/dev/null/home"));
+    let answer = peer.ask(&call(1, "bytes", 100_000));
+    assert!(answer.len() > 99_000, "the original goes through");
+    peer.close_input();
+    let log = peer.wait_for_stderr();
+    let why = "cannot keep the result: cannot create `/dev/null/home/datasets`: Not a directory";
+    assert!(log.contains(why), "{log}");
+}
+
+#[test]
+fn a_store_that_fails_can_be_an_error_if_so_wished() {
+    let mut command = wrapped_fixture();
+    command.env("FOREBAY_HOME", "/dev/null/home").env("FOREBAY_ON_STORE_FAILURE", "error");
+    let mut peer = Peer::start(&mut command);
+    let answer: Value = serde_json::from_str(&peer.ask(&call(1, "bytes", 100_000))).unwrap();
+    assert_eq!(answer["result"]["isError"], true);
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("could not be saved: cannot keep the result: cannot create"), "{text}");
+    assert!(peer.ask(&call(2, "bytes", 2_000)).contains("order number"), "small ones pass");
+}
+
+#[test]
+fn what_is_old_is_removed_while_a_session_lasts() {
+    let (mut peer, store) = capturing("capture_old");
+    let mut keep = |bytes| {
+        peer.ask(&call(1, "bytes", bytes));
+        newest(&store)
+    };
+    let (unpinned, pinned) = (keep(100_000), keep(200_000));
+    store.pin(pinned.id()).unwrap();
+    peer.close_input();
+    peer.wait();
+    drop(store);
+    // As if they were years old.
+    let [unpinned, pinned] = [unpinned, pinned].map(|dataset| {
+        let file = dataset.path(0).with_file_name(format!("{}_metadata.json", dataset.id()));
+        let mut metadata: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        metadata["timestamp"] = "2020-01-01T00:00:00Z".into();
+        std::fs::write(&file, metadata.to_string()).unwrap();
+        file
+    });
+    let home = home().join("capture_old");
+    std::fs::remove_file(home.join("catalog.db")).unwrap();
+    let mut command = wrapped_fixture();
+    let mut peer = Peer::start(command.env("FOREBAY_HOME", &home));
+    eventually("what is old is gone", || !unpinned.exists());
+    assert!(pinned.exists());
+    assert!(peer.ask(&call(2, "pid", 0)).contains("content"), "and the session goes on");
 }

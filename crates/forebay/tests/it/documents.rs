@@ -34,14 +34,24 @@ fn the_command_line_reference_is_current() {
          Made from the program's own help; a test fails when it is stale.\n\n\
          ## `forebay`\n\n```text\n{}\n```\n\n## `forebay wrap`\n\n```text\n{}\n```\n\n\
          ## `forebay datasets`\n\n```text\n{}\n```\n\n## `forebay stats`\n\n```text\n{}\n```\n\n\
-         ## `forebay demo`\n\n```text\n{}\n```\n",
+         ## `forebay demo`\n\n```text\n{}\n```\n\n## `forebay config`\n\n```text\n{}\n```\n",
         help(&["--help"]),
         help(&["wrap", "--help"]),
         help(&["datasets", "--help"]),
         help(&["stats", "--help"]),
         help(&["demo", "--help"]),
+        help(&["config", "--help"]),
     );
     is_current("docs/cli.md", &reference);
+}
+
+#[test]
+fn the_reference_of_settings_is_current() {
+    let printed = |arguments: &[&str]| {
+        String::from_utf8(forebay(arguments).output().unwrap().stdout).unwrap()
+    };
+    is_current("docs/configuration.md", &printed(&["config"]));
+    is_current("docs/forebay.schema.json", &printed(&["config", "--schema"]));
 }
 
 #[test]

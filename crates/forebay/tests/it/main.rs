@@ -7,6 +7,7 @@
 mod capture;
 mod clients;
 mod commands;
+mod config;
 mod datasets;
 mod demo;
 mod documents;
@@ -16,20 +17,38 @@ mod messages;
 mod rust_sdk;
 mod stats;
 
-use std::{path::Path, process::Command};
+use std::{ffi::OsStr, path::Path, process::Command};
 
 use forebay_testkit::{peer::Peer, programs};
 
-/// `forebay` with these arguments. It keeps nothing in the home of whoever runs the tests.
-fn forebay<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
+/// `forebay` with these arguments. It keeps nothing in the home of whoever runs the tests, and knows
+/// nothing of their settings.
+fn forebay<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
-    command.args(arguments).env("FOREBAY_HOME", home()).env_remove("RUST_LOG");
+    without_settings(&mut command).args(arguments).env_remove("RUST_LOG");
     command
+}
+
+/// Takes the settings of whoever runs the tests out of a command's environment.
+fn without_settings(command: &mut Command) -> &mut Command {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    for name in names.filter(|name| name.as_encoded_bytes().starts_with(b"FOREBAY_")) {
+        command.env_remove(name);
+    }
+    command.env("FOREBAY_HOME", home().join("home"))
 }
 
 /// `forebay wrap` in front of the fixture upstream, with a short grace period.
 fn wrapped_fixture() -> Command {
     let mut command = forebay(["wrap", "--grace", "0.1", "--name", "fixture", "--"]);
+    command.arg(programs::fixture_upstream());
+    command
+}
+
+/// The same with nothing kept: every message passes as it came.
+fn untouched_fixture() -> Command {
+    let mut command =
+        forebay(["wrap", "--no-capture", "--grace", "0.1", "--name", "fixture", "--"]);
     command.arg(programs::fixture_upstream());
     command
 }

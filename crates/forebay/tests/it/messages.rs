@@ -8,7 +8,7 @@ use std::{
 
 use forebay_testkit::peer::{Peer, eventually};
 
-use crate::{call, forebay, text_of, wrapped_fixture};
+use crate::{call, forebay, text_of, untouched_fixture, wrapped_fixture};
 
 const MIB: usize = 1 << 20;
 
@@ -90,7 +90,7 @@ fn lines_of_every_size_around_the_limits_come_back_as_they_were() {
 
 #[test]
 fn large_messages_in_both_directions_at_once_do_not_deadlock() {
-    let mut peer = Peer::start_without_reading(&mut wrapped_fixture());
+    let mut peer = Peer::start_without_reading(&mut untouched_fixture());
     // Neither side reads before it has written: the upstream by its nature, the client here.
     peer.0.send(&call(1, "bytes", 64 * MIB as u64));
     peer.0.send(&long_call(2, 64 * MIB));
@@ -105,7 +105,7 @@ fn large_messages_in_both_directions_at_once_do_not_deadlock() {
 
 #[test]
 fn a_slow_reader_slows_the_writer() {
-    let (mut peer, output) = Peer::start_without_reading(&mut wrapped_fixture());
+    let (mut peer, output) = Peer::start_without_reading(&mut untouched_fixture());
     let mut reader = BufReader::new(output);
     let mut line = String::new();
     peer.send(&call(1, "pid", 0));
@@ -132,7 +132,7 @@ fn a_slow_reader_slows_the_writer() {
 
 #[test]
 fn a_message_of_many_megabytes_passes_in_little_memory() {
-    let mut peer = Peer::start(&mut wrapped_fixture());
+    let mut peer = Peer::start(&mut untouched_fixture());
     let answer = peer.ask(&call(1, "bytes", 100 * MIB as u64));
     assert!(answer.len() > 99 * MIB);
     let length = text_of(&peer.ask(&long_call(2, 100 * MIB)));

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use super::{HookError, Interceptor, Moment};
+use super::{HookError, Interceptor, Moment, with_causes};
 use crate::{body::Payload, session::Call};
 
 /// Hooks of one interceptor that may run at once, those that are late included.
@@ -88,7 +88,7 @@ impl Stage {
         }
         match receiver.recv_timeout(deadline) {
             Ok(Ok(Ok(verdict))) => Outcome::Done(verdict),
-            Ok(Ok(Err(error))) => Outcome::Failed(error.to_string()),
+            Ok(Ok(Err(error))) => Outcome::Failed(with_causes(&*error)),
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
                 Outcome::Failed("panicked".to_owned())
             }

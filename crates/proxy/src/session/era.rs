@@ -42,6 +42,8 @@ pub(super) struct Params {
     pub(super) is_continued: bool,
     pub(super) progress_token: Option<Id>,
     pub(super) names_revision: bool,
+    /// What the client calls itself.
+    pub(super) client: Option<String>,
 }
 
 /// A result longer than this cannot be a mere acknowledgement, and is not looked into.
@@ -52,14 +54,21 @@ pub(super) const CANCELLED: &str = "notifications/cancelled";
 pub(super) const TASK_CHANGED: &str = "notifications/tasks";
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
 impl Params {
     pub(super) fn read(source: Source<'_>, params: Option<&Range<u64>>) -> Self {
         let Some(params) = params else { return Self::default() };
-        let [name, task_id, cursor, meta] =
-            source.members(params, ["name", "taskId", "cursor", "_meta"]);
-        let [progress_token, revision] = meta.map_or([None, None], |meta| {
-            source.members(&meta.span, ["progressToken", PROTOCOL_VERSION])
+        let [name, task_id, cursor, client_info, meta] =
+            source.members(params, ["name", "taskId", "cursor", "clientInfo", "_meta"]);
+        let [progress_token, revision, modern_client_info] = meta
+            .map_or([const { None }; 3], |meta| {
+                source.members(&meta.span, ["progressToken", PROTOCOL_VERSION, CLIENT_INFO])
+            });
+        // Legacy: once, in `initialize`. Modern: in each request.
+        let client = client_info.or(modern_client_info).and_then(|info| {
+            let [name] = source.members(&info.span, ["name"]);
+            text(name?.scalar)
         });
         Self {
             name: name.and_then(|value| text(value.scalar)),
@@ -67,6 +76,7 @@ impl Params {
             is_continued: cursor.is_some(),
             progress_token: progress_token.and_then(|value| Id::parse(&value.scalar?)),
             names_revision: revision.is_some(),
+            client,
         }
     }
 }

@@ -119,6 +119,29 @@ fn a_modern_session_needs_no_opening() {
 }
 
 #[test]
+fn a_call_knows_what_its_client_calls_itself() {
+    let client_of_call = |session: &crate::testing::Relayed| {
+        let id = forebay_wire::Id::parse(b"7").unwrap();
+        session.0.session().calls[&id].client.clone()
+    };
+    let initialize = r#"{"id":0,"method":"initialize","params":{"clientInfo":{"version":"1","name":"Cl\u0069ne"}}}"#;
+    let legacy = marked().passes_up(initialize).passes_up(CALL).nothing_more();
+    assert_eq!(client_of_call(&legacy).as_deref(), Some("Cline"));
+
+    let modern = |client: &str| {
+        let meta = format!(r#"{{"io.modelcontextprotocol/clientInfo":{client}}}"#);
+        let params = format!(r#"{{"name":"list","_meta":{meta}}}"#);
+        format!(r#"{{"id":7,"method":"tools/call","params":{params}}}"#)
+    };
+    let session = marked().passes_up(modern(r#"{"name":"goose"}"#)).nothing_more();
+    assert_eq!(client_of_call(&session).as_deref(), Some("goose"));
+    for odd in ["null", "[]", r#"{"name":7}"#, r#"{"name":null}"#, r#""goose""#] {
+        let session = marked().passes_up(modern(odd)).nothing_more();
+        assert_eq!(client_of_call(&session), None, "{odd}");
+    }
+}
+
+#[test]
 fn a_subscription_stays_open_and_nobody_waits_for_it() {
     let session = marked()
         .passes_up(r#"{"id":"listen:0","method":"subscriptions/listen","params":{}}"#)

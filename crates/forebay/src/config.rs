@@ -1,0 +1,100 @@
+//! The settings: from a file, the environment and flags, in that order of growing precedence.
+//!
+//! They are whole before anything starts: all problems are reported together, each with its place and
+//! what to write instead. [`settings`] is the one table of what there is; parsing, the reference page
+//! and the JSON Schema follow from it.
+
+mod environment;
+mod file;
+mod kind;
+mod problem;
+pub(crate) mod reference;
+mod settings;
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use forebay_intercept::Policy;
+use forebay_store::{Durability, Retention};
+
+pub(crate) use self::{kind::Given, problem::Problems};
+use self::{problem::Problem, settings::Setting};
+
+/// How Forebay behaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Config {
+    pub(crate) enabled: bool,
+    pub(crate) persist_location: PathBuf,
+    pub(crate) cleanup_after_days: u64,
+    pub(crate) max_store_bytes: u64,
+    pub(crate) compress_after_days: u64,
+    pub(crate) wait_for_disk: bool,
+    pub(crate) policy: Policy,
+}
+
+/// Where settings come from, besides the file in its usual place.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    /// The file that a flag names.
+    pub(crate) file: Option<PathBuf>,
+    /// The environment.
+    pub(crate) variables: Vec<(OsString, OsString)>,
+    /// The flags that stand for a setting: their name, the setting's, and its value.
+    pub(crate) flags: Vec<(&'static str, &'static str, Given)>,
+}
+
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Config {
+    /// Reads all settings. With them comes what is odd but no reason to stop.
+    pub(crate) fn load(sources: &Sources) -> Result<(Self, Vec<Problem>), Problems> {
+        let home = environment::home(&sources.variables);
+        let mut config = Self::kept_in(home.clone());
+        let mut problems = Vec::new();
+        let named = sources.file.clone().or_else(|| environment::named_file(&sources.variables));
+        match named {
+            Some(path) => file::read_named(&path, &mut config, &mut problems),
+            None => file::read_if_there(&home.join("forebay.toml"), &mut config, &mut problems),
+        }
+        let warnings = environment::read(&sources.variables, &mut config, &mut problems);
+        for (flag, key, given) in &sources.flags {
+            let setting = settings::named(key);
+            let set = setting.and_then(|setting| setting.set(&mut config, given).err());
+            problems.extend(set.map(|what| Problem::of_flag(flag, what)));
+        }
+        if problems.is_empty() { Ok((config, warnings)) } else { Err(Problems(problems)) }
+    }
+
+    /// What holds if nothing is said.
+    fn kept_in(home: PathBuf) -> Self {
+        Self {
+            enabled: true,
+            persist_location: home,
+            cleanup_after_days: 30,
+            max_store_bytes: 0,
+            compress_after_days: 1,
+            wait_for_disk: false,
+            policy: Policy::default(),
+        }
+    }
+
+    /// What is removed and compressed, and when.
+    pub(crate) fn retention(&self) -> Retention {
+        let days = |days: u64| {
+            let days = u32::try_from(days).unwrap_or(u32::MAX);
+            (days > 0).then(|| DAY.saturating_mul(days))
+        };
+        Retention {
+            max_age: days(self.cleanup_after_days),
+            max_stored_bytes: Some(self.max_store_bytes).filter(|bytes| *bytes > 0),
+            compress_after: days(self.compress_after_days),
+        }
+    }
+
+    /// When what was kept is safe against a loss of power.
+    pub(crate) fn durability(&self) -> Durability {
+        if self.wait_for_disk { Durability::BeforeCommitReturns } else { Durability::RightAfter }
+    }
+}
+
+#[cfg(test)]
+mod tests;

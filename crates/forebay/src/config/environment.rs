@@ -1,0 +1,68 @@
+//! Settings from the environment: `FOREBAY_` and the setting's name.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+};
+
+use super::{Config, Problem, Setting, kind::Given, problem, settings::SETTINGS};
+
+type Variables = [(OsString, OsString)];
+
+pub(super) const PREFIX: &str = "FOREBAY_";
+const HOME: &str = "FOREBAY_HOME";
+const FILE: &str = "FOREBAY_CONFIG";
+
+/// The directory for everything of Forebay's: `FOREBAY_HOME`, or `~/.forebay`.
+pub(super) fn home(variables: &Variables) -> PathBuf {
+    value(variables, HOME).map_or_else(
+        || std::env::home_dir().unwrap_or_else(std::env::temp_dir).join(".forebay"),
+        PathBuf::from,
+    )
+}
+
+/// The file that `FOREBAY_CONFIG` names.
+pub(super) fn named_file(variables: &Variables) -> Option<PathBuf> {
+    value(variables, FILE).map(PathBuf::from)
+}
+
+/// Takes over what is set. Returns warnings about variables that mean nothing: they may be somebody
+/// else's, and are no reason to stop.
+pub(super) fn read(
+    variables: &Variables,
+    config: &mut Config,
+    problems: &mut Vec<Problem>,
+) -> Vec<Problem> {
+    for setting in SETTINGS {
+        let variable = setting.variable();
+        let Some(given) = value(variables, &variable) else { continue };
+        let set = match given.to_str() {
+            Some(text) => setting.set(config, &Given::Word(text.to_owned())),
+            None => Err("it is not UTF-8".to_owned()),
+        };
+        problems.extend(set.err().map(|what| Problem::of_variable(&variable, what)));
+    }
+    let names = variables.iter().filter_map(|(name, _)| name.to_str());
+    names.filter_map(unknown).collect()
+}
+
+/// An empty variable is one that is not set: some clients cannot leave one out.
+fn value<'a>(variables: &'a Variables, name: &str) -> Option<&'a OsStr> {
+    let found = variables.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+}
+
+fn unknown(name: &str) -> Option<Problem> {
+    let meant = name.strip_prefix(PREFIX)?;
+    let mut known: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
+    known.extend([HOME, FILE].map(str::to_owned));
+    if known.iter().any(|known| known == name) {
+        return None;
+    }
+    let known = known.iter().filter_map(|known| known.strip_prefix(PREFIX));
+    let what = match problem::nearest(meant, known) {
+        Some(near) => format!("there is no such setting; did you mean `{PREFIX}{near}`?"),
+        None => "there is no such setting".to_owned(),
+    };
+    Some(Problem::of_variable(name, what))
+}

@@ -1,0 +1,203 @@
+//! The kinds of values that settings have: how each is read, and what to write if it cannot be.
+
+use std::{fmt, path::PathBuf};
+
+use forebay_intercept::Glob;
+
+use super::Config;
+
+/// The kind of a setting, with the way to set it.
+pub(super) enum Kind {
+    /// `true` or `false`.
+    Switch(fn(&mut Config, bool)),
+    /// A whole number within limits.
+    Number { from: u64, to: u64, set: fn(&mut Config, u64) },
+    /// A number of bytes, such as `10 GB`.
+    Bytes(fn(&mut Config, u64)),
+    /// A directory.
+    Directory(fn(&mut Config, PathBuf)),
+    /// Names of tools, `*` and `?` included.
+    Patterns(fn(&mut Config, Vec<Glob>)),
+    /// One of a few words.
+    Choice(&'static [Choice]),
+}
+
+/// A word that a setting may have.
+pub(super) struct Choice {
+    pub(super) word: &'static str,
+    pub(super) meaning: &'static str,
+    pub(super) set: fn(&mut Config),
+}
+
+/// A value as it was given.
+#[derive(Debug, Clone)]
+pub(crate) enum Given {
+    Switch(bool),
+    Number(i64),
+    Text(String),
+    List(Vec<Given>),
+    /// From the environment or the command line, where everything is text.
+    Word(String),
+    /// Nothing that any setting could have, as it is called.
+    Other(&'static str),
+}
+
+impl Kind {
+    /// Sets it to what was given; `false` if that cannot be.
+    pub(super) fn set(&self, config: &mut Config, given: &Given) -> bool {
+        let is_set = match self {
+            Self::Switch(set) => given.switch().map(|on| set(config, on)),
+            Self::Number { from, to, set } => given
+                .number()
+                .filter(|number| (from..=to).contains(&number))
+                .map(|number| set(config, number)),
+            Self::Bytes(set) => given.bytes().map(|bytes| set(config, bytes)),
+            Self::Directory(set) => given.directory().map(|path| set(config, path)),
+            Self::Patterns(set) => given.patterns().map(|patterns| set(config, patterns)),
+            Self::Choice(choices) => given.text().and_then(|text| {
+                let choice = choices.iter().find(|choice| choice.word == text)?;
+                (choice.set)(config);
+                Some(())
+            }),
+        };
+        is_set.is_some()
+    }
+
+    /// What can be written.
+    pub(super) fn expected(&self) -> String {
+        match self {
+            Self::Switch(_) => "`true` or `false`".to_owned(),
+            Self::Number { from, to: u64::MAX, .. } => format!("a number, {from} or more"),
+            Self::Number { from, to, .. } => format!("a number from {from} to {to}"),
+            Self::Bytes(_) => "a number of bytes, or a size such as \"10 GB\"".to_owned(),
+            Self::Directory(_) => "a path that begins with `/` or `~/`".to_owned(),
+            Self::Patterns(_) => "a list of tools, such as [\"get_*\", \"status\"]".to_owned(),
+            Self::Choice(choices) => {
+                let words: Vec<String> =
+                    choices.iter().map(|choice| format!("\"{}\"", choice.word)).collect();
+                words.join(" or ")
+            }
+        }
+    }
+}
+
+impl Given {
+    fn switch(&self) -> Option<bool> {
+        match self {
+            Self::Switch(on) => Some(*on),
+            Self::Word(word) => match word.as_str() {
+                "true" | "1" => Some(true),
+                "false" | "0" => Some(false),
+                _ => None,
+            },
+            Self::Number(_) | Self::Text(_) | Self::List(_) | Self::Other(_) => None,
+        }
+    }
+
+    pub(super) fn number(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => u64::try_from(*number).ok(),
+            Self::Word(word) => word.replace('_', "").parse().ok(),
+            Self::Switch(_) | Self::Text(_) | Self::List(_) | Self::Other(_) => None,
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Word(text) => Some(text),
+            Self::Switch(_) | Self::Number(_) | Self::List(_) | Self::Other(_) => None,
+        }
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        self.number().or_else(|| size(self.text()?))
+    }
+
+    fn directory(&self) -> Option<PathBuf> {
+        let text = self.text()?;
+        match text.strip_prefix("~/") {
+            Some(rest) => Some(std::env::home_dir()?.join(rest)),
+            // What is relative would be somewhere else with every client.
+            None => Some(PathBuf::from(text)).filter(|path| path.is_absolute()),
+        }
+    }
+
+    fn patterns(&self) -> Option<Vec<Glob>> {
+        match self {
+            Self::List(items) => items
+                .iter()
+                .map(|item| match item {
+                    Self::Text(name) => Some(Glob::new(name)),
+                    _ => None,
+                })
+                .collect(),
+            Self::Word(names) => {
+                let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+                Some(names.map(Glob::new).collect())
+            }
+            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Other(_) => None,
+        }
+    }
+}
+
+/// Reads `10 GB`, `500MiB` and the like.
+fn size(text: &str) -> Option<u64> {
+    const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
+    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let number: u64 = digits.replace('_', "").parse().ok()?;
+    let unit = text[digits.len()..].trim().to_lowercase();
+    let unit = unit.strip_suffix('b').unwrap_or(&unit);
+    let (unit, base) = unit.strip_suffix('i').map_or((unit, 1_000_u64), |unit| (unit, 1_024));
+    let power = UNITS.iter().position(|known| *known == unit)?;
+    if power == 0 && base == 1_024 {
+        return None;
+    }
+    number.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch(on) => write!(out, "{on}"),
+            Self::Number(number) => write!(out, "{number}"),
+            Self::Text(text) => write!(out, "\"{text}\""),
+            Self::Word(text) => write!(out, "`{text}`"),
+            Self::List(_) => write!(out, "this list"),
+            Self::Other(what) => write!(out, "{what}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_numbers_with_or_without_a_unit() {
+        let sizes = [
+            ("0", 0),
+            ("1_000", 1_000),
+            ("10GB", 10_000_000_000),
+            ("10 GB", 10_000_000_000),
+            ("3 kB", 3_000),
+            ("2k", 2_000),
+            ("5MiB", 5 << 20),
+            ("7 b", 7),
+        ];
+        for (text, bytes) in sizes {
+            assert_eq!(size(text), Some(bytes), "{text}");
+        }
+        for text in ["", "GB", "ten GB", "-1", "1.5GB", "10 EB", "9999999999 TB", "10 ib"] {
+            assert_eq!(size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn directories_are_absolute_or_at_home() {
+        let directory = |text: &str| Given::Text(text.to_owned()).directory();
+        assert_eq!(directory("/var/kept"), Some("/var/kept".into()));
+        assert_eq!(directory("~/kept"), Some(std::env::home_dir().unwrap().join("kept")));
+        assert_eq!(directory("kept"), None);
+        assert_eq!(directory(""), None);
+    }
+}

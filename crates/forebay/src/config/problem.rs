@@ -1,0 +1,81 @@
+//! What is wrong with the settings, and where.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+/// A problem: its place, what is wrong there, and what to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    place: Place,
+    what: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    File(PathBuf),
+    Line(PathBuf, usize),
+    Variable(String),
+    Flag(String),
+}
+
+/// All problems of the settings.
+#[derive(Debug, thiserror::Error)]
+pub(crate) struct Problems(pub(super) Vec<Problem>);
+
+impl Problem {
+    pub(super) fn of_file(path: &Path, what: impl Into<String>) -> Self {
+        Self { place: Place::File(path.to_owned()), what: what.into() }
+    }
+
+    pub(super) fn at_line(path: &Path, line: usize, what: impl Into<String>) -> Self {
+        Self { place: Place::Line(path.to_owned(), line), what: what.into() }
+    }
+
+    /// Its line, if it is in a file.
+    pub(super) fn line(&self) -> Option<usize> {
+        match self.place {
+            Place::Line(_, line) => Some(line),
+            Place::File(_) | Place::Variable(_) | Place::Flag(_) => None,
+        }
+    }
+
+    pub(super) fn of_variable(name: &str, what: impl Into<String>) -> Self {
+        Self { place: Place::Variable(name.to_owned()), what: what.into() }
+    }
+
+    pub(super) fn of_flag(name: &str, what: impl Into<String>) -> Self {
+        Self { place: Place::Flag(name.to_owned()), what: what.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::File(path) => write!(out, "{}", path.display()),
+            Place::Line(path, line) => write!(out, "{}:{line}", path.display()),
+            Place::Variable(name) | Place::Flag(name) => write!(out, "{name}"),
+        }?;
+        write!(out, ": {}", self.what)
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the settings cannot be used:")?;
+        self.0.iter().try_for_each(|problem| write!(out, "\n  {problem}"))
+    }
+}
+
+/// The one of `known` that `name` was probably meant to be.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = (name.chars().count() / 3).max(1);
+    let name = name.to_lowercase().replace('-', "_");
+    known
+        .into_iter()
+        .map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known))
+        .filter(|(distance, _)| *distance <= most)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}

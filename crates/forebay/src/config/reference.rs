@@ -1,0 +1,148 @@
+//! The reference page and the JSON Schema, made from the table of settings.
+
+use std::fmt::Write as _;
+
+use forebay_intercept::known_clients;
+use serde_json::{Map, Value, json};
+
+use super::{
+    kind::Kind,
+    settings::{SETTINGS, Setting, TOOL_KEYS},
+};
+
+/// A file that uses every setting.
+pub(super) const EXAMPLE: &str = include_str!("example.toml");
+
+/// The page for people, in Markdown.
+pub(crate) fn page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    page.push_str("\n## What there is\n");
+    for setting in SETTINGS {
+        let Setting { key, default, meaning, kind } = setting;
+        let _ = write!(page, "\n### `{key}`\n\n{meaning}\n\n");
+        if let Kind::Choice(choices) = kind {
+            for choice in *choices {
+                let _ = writeln!(page, "- `\"{}\"`: {}", choice.word, choice.meaning);
+            }
+            page.push('\n');
+        }
+        let variable = setting.variable();
+        let _ = writeln!(
+            page,
+            "Write {}. Default: `{default}`. Variable: `{variable}`.",
+            kind.expected()
+        );
+    }
+    page.push_str(TOOLS);
+    for (key, example, meaning) in TOOL_KEYS {
+        let _ = writeln!(page, "- `{key} = {example}`: {meaning}");
+    }
+    page.push_str(CLIENTS);
+    for (name, bytes) in known_clients() {
+        let _ = writeln!(page, "| `{name}…` | {bytes} |");
+    }
+    let _ = write!(page, "\n## Example\n\n```toml\n{EXAMPLE}```\n");
+    page
+}
+
+/// The schema for editors.
+pub(crate) fn schema() -> Value {
+    let mut root = Map::new();
+    for setting in SETTINGS {
+        match setting.key.split_once('.') {
+            None => drop(root.insert(setting.key.to_owned(), property(setting))),
+            Some((table, key)) => {
+                let table = root.entry(table).or_insert_with(
+                    || json!({"type": "object", "properties": {}, "additionalProperties": false}),
+                );
+                table["properties"][key] = property(setting);
+            }
+        }
+    }
+    let rules: Map<String, Value> = TOOL_KEYS
+        .iter()
+        .map(|(key, example, meaning)| {
+            let value = match *example {
+                "true" => json!({"const": true, "description": meaning}),
+                _ => json!({"type": "integer", "minimum": 1, "description": meaning}),
+            };
+            ((*key).to_owned(), value)
+        })
+        .collect();
+    let rule = json!({
+        "type": "object", "properties": rules, "additionalProperties": false,
+        "minProperties": 1, "maxProperties": 1,
+    });
+    root.insert("tools".to_owned(), json!({"type": "object", "additionalProperties": rule}));
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "forebay.toml",
+        "type": "object",
+        "properties": root,
+        "additionalProperties": false,
+    })
+}
+
+fn property(setting: &Setting) -> Value {
+    let mut property = match &setting.kind {
+        Kind::Switch(_) => json!({"type": "boolean"}),
+        Kind::Number { from, to: u64::MAX, .. } => json!({"type": "integer", "minimum": from}),
+        Kind::Number { from, to, .. } => {
+            json!({"type": "integer", "minimum": from, "maximum": to})
+        }
+        Kind::Bytes(_) => json!({
+            "anyOf": [{"type": "integer", "minimum": 0},
+                      {"type": "string", "pattern": "^[0-9_]+ *([kKmMgGtT][iI]?)?[bB]?$"}],
+        }),
+        Kind::Directory(_) => json!({"type": "string", "pattern": "^(/|~/)"}),
+        Kind::Patterns(_) => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Choice(choices) => {
+            json!({"enum": choices.iter().map(|choice| choice.word).collect::<Vec<_>>()})
+        }
+    };
+    property["description"] = setting.meaning.into();
+    // Every default in the table is written as JSON would be.
+    property["default"] = serde_json::from_str(setting.default).unwrap_or_default();
+    property
+}
+
+const INTRODUCTION: &str = "\
+# Settings
+
+Made by `forebay config`; a test fails when it is stale.
+
+Forebay needs no settings. Those that you make come from three places, and a later one wins:
+
+1. a file: the one that `--config` or `FOREBAY_CONFIG` names, or else `forebay.toml` in
+   `FOREBAY_HOME` (`~/.forebay` if that is not set), if it is there;
+2. environment variables: `FOREBAY_` and the name of the setting;
+3. flags of `forebay wrap`: `--threshold`, `--no-capture`; `--exclude` adds to `excluded_tools`.
+
+A file in the directory in which a client happens to start Forebay is not looked for. All problems are
+reported together before a server is started, and Forebay ends with code 2. A variable that is empty is
+not set; one that begins with `FOREBAY_` and means nothing is reported in the log.
+
+Editors with a TOML plugin (Taplo, Even Better TOML) check the file and complete names if its first
+line is `#:schema` and the path of [forebay.schema.json](forebay.schema.json), which
+`forebay config --schema` prints.
+";
+
+const TOOLS: &str = "
+## Single tools
+
+A table `[tools.\"PATTERN\"]` says what holds for the tools that the pattern fits; `*` stands for any
+characters, `?` for one. The first in the file that fits a tool holds, and goes before `threshold` and
+the limits of known clients. `excluded_tools` goes before all. Each table has one of these:
+
+";
+
+const CLIENTS: &str = "
+## Known clients
+
+Some clients cut a result, or put it where the model cannot read it, before it has 8,192 tokens. If
+`threshold` is not set, a result is kept from them when its text has more bytes than this. They are
+known by how the name that they give themselves begins, in small or large letters.
+
+| Client | Bytes |
+|---|---|
+";

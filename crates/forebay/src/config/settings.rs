@@ -1,0 +1,195 @@
+//! The table of settings. Everything else about them follows from it.
+
+use forebay_intercept::{OnStoreFailure, OutputSchema, Tokenizer};
+
+use super::{
+    Config,
+    environment::PREFIX,
+    kind::{Choice, Given, Kind},
+};
+
+/// A setting.
+pub(super) struct Setting {
+    /// Its name; after a dot, the one within a table.
+    pub(super) key: &'static str,
+    /// What holds if it is not set, as it would be written.
+    pub(super) default: &'static str,
+    /// What it does.
+    pub(super) meaning: &'static str,
+    pub(super) kind: Kind,
+}
+
+/// The setting with this name.
+pub(super) fn named(key: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+impl Setting {
+    /// The environment variable for it.
+    pub(super) fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.key.replace('.', "_").to_uppercase())
+    }
+
+    /// Sets it, or says what to write.
+    pub(super) fn set(&self, config: &mut Config, given: &Given) -> Result<(), String> {
+        if self.kind.set(config, given) {
+            return Ok(());
+        }
+        let expected = self.kind.expected();
+        Err(match given {
+            // Where everything is text, quotes would be part of it.
+            Given::Word(_) => format!("cannot be {given}; write {}", expected.replace('"', "`")),
+            _ => format!("`{}` cannot be {given}; write {expected}", self.key),
+        })
+    }
+}
+
+/// All settings but those of single tools.
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "enabled",
+        default: "true",
+        meaning: "Whether results are kept at all. If not, every message passes as it came.",
+        kind: Kind::Switch(|config, on| config.enabled = on),
+    },
+    Setting {
+        key: "threshold",
+        default: "8192",
+        meaning: "A result of more tokens than this is kept. If it is not set, known clients that take less have a limit of their own.",
+        kind: Kind::Number {
+            from: 1,
+            to: u64::MAX,
+            set: |config, tokens| config.policy.threshold = Some(tokens),
+        },
+    },
+    Setting {
+        key: "tokenizer",
+        default: "\"o200k\"",
+        meaning: "How tokens are counted.",
+        kind: Kind::Choice(&[
+            Choice {
+                word: "o200k",
+                meaning: "as today's models do",
+                set: |config| config.policy.tokenizer = Tokenizer::O200k,
+            },
+            Choice {
+                word: "estimate",
+                meaning: "a token for every three bytes: quicker, and may be half of the truth",
+                set: |config| config.policy.tokenizer = Tokenizer::Estimate,
+            },
+        ]),
+    },
+    Setting {
+        key: "excluded_tools",
+        default: "[]",
+        meaning: "Tools whose results always pass. `*` stands for any characters, `?` for one. In the variable, commas stand between them.",
+        kind: Kind::Patterns(|config, patterns| config.policy.excluded_tools = patterns),
+    },
+    Setting {
+        key: "summary_tokens",
+        default: "600",
+        meaning: "How many tokens a summary may have.",
+        kind: Kind::Number {
+            from: 100,
+            to: 2_000,
+            set: |config, tokens| {
+                config.policy.summary_tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
+            },
+        },
+    },
+    Setting {
+        key: "output_schema",
+        default: "\"drop\"",
+        meaning: "What becomes of the `outputSchema` of a tool whose result may be replaced: strict clients hold results against it.",
+        kind: Kind::Choice(&[
+            Choice {
+                word: "drop",
+                meaning: "it is left out of the list of tools",
+                set: |config| config.policy.output_schema = OutputSchema::Drop,
+            },
+            Choice {
+                word: "widen",
+                meaning: "it allows what stands in the place of a large result, too",
+                set: |config| config.policy.output_schema = OutputSchema::Widen,
+            },
+        ]),
+    },
+    Setting {
+        key: "persist_location",
+        default: "\"~/.forebay\"",
+        meaning: "The directory for what is kept. If it is not set, `FOREBAY_HOME` is used, if that is.",
+        kind: Kind::Directory(|config, path| config.persist_location = path),
+    },
+    Setting {
+        key: "cleanup_after_days",
+        default: "30",
+        meaning: "How long a result is kept that is not pinned. 0 keeps all.",
+        kind: Kind::Number {
+            from: 0,
+            to: u64::MAX,
+            set: |config, days| config.cleanup_after_days = days,
+        },
+    },
+    Setting {
+        key: "max_store_bytes",
+        default: "0",
+        meaning: "How much space all results may take, such as \"10 GB\"; the oldest go first that are not pinned. 0 sets no limit.",
+        kind: Kind::Bytes(|config, bytes| config.max_store_bytes = bytes),
+    },
+    Setting {
+        key: "compress_after_days",
+        default: "1",
+        meaning: "When results are compressed. 0 compresses none.",
+        kind: Kind::Number {
+            from: 0,
+            to: u64::MAX,
+            set: |config, days| config.compress_after_days = days,
+        },
+    },
+    Setting {
+        key: "wait_for_disk",
+        default: "false",
+        meaning: "Whether a result must be safe against a loss of power before the summary goes out. If not, it is a moment later.",
+        kind: Kind::Switch(|config, on| config.wait_for_disk = on),
+    },
+    Setting {
+        key: "on_store_failure",
+        default: "\"pass\"",
+        meaning: "What becomes of a large result that cannot be kept, on a full disk for one.",
+        kind: Kind::Choice(&[
+            Choice {
+                word: "pass",
+                meaning: "it passes as it came, and the log says why",
+                set: |config| config.policy.on_store_failure = OnStoreFailure::Pass,
+            },
+            Choice {
+                word: "error",
+                meaning: "the model gets an error that says why",
+                set: |config| config.policy.on_store_failure = OnStoreFailure::Error,
+            },
+        ]),
+    },
+    Setting {
+        key: "schema_inference.sample_size",
+        default: "0",
+        meaning: "How many records are looked at to describe the fields, from the first on. 0 looks at all.",
+        kind: Kind::Number {
+            from: 0,
+            to: u64::MAX,
+            set: |config, records| config.policy.schema_inference.sample_size = records,
+        },
+    },
+    Setting {
+        key: "schema_inference.type_detection",
+        default: "true",
+        meaning: "Whether strings are told apart: timestamps, dates, URLs and the like.",
+        kind: Kind::Switch(|config, on| config.policy.schema_inference.type_detection = on),
+    },
+];
+
+/// What the table of a tool may hold, one of these: the key, an example and its meaning.
+pub(super) const TOOL_KEYS: [(&str, &str, &str); 3] = [
+    ("threshold", "20000", "Results of more tokens than this are kept."),
+    ("always", "true", "All results are kept that are longer than what would be said about them."),
+    ("never", "true", "All results pass."),
+];

@@ -1,0 +1,209 @@
+//! Files, variables and flags in; settings or problems out.
+
+use std::path::Path;
+
+use forebay_intercept::{Glob, OnStoreFailure, OutputSchema, Tokenizer, ToolRule, When};
+
+use super::{settings::SETTINGS, *};
+
+fn of_file(text: &str) -> Result<Config, Problems> {
+    let (mut config, mut problems) = (Config::kept_in("/home".into()), Vec::new());
+    file::read(Path::new("forebay.toml"), text, &mut config, &mut problems);
+    if problems.is_empty() { Ok(config) } else { Err(Problems(problems)) }
+}
+
+fn variables(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+    let nowhere = [("FOREBAY_HOME", "/dev/null/home")];
+    nowhere.iter().chain(pairs).map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+fn load(variables: Vec<(OsString, OsString)>) -> Result<(Config, Vec<Problem>), Problems> {
+    Config::load(&Sources { variables, ..Sources::default() })
+}
+
+#[test]
+fn nothing_needs_to_be_set() {
+    let (config, warnings) = load(variables(&[])).unwrap();
+    assert_eq!(config, Config::kept_in("/dev/null/home".into()));
+    assert!(config.enabled && warnings.is_empty());
+    assert_eq!(of_file("# nothing\n").unwrap(), Config::kept_in("/home".into()));
+}
+
+#[test]
+fn the_table_states_the_defaults_that_hold() {
+    for setting in SETTINGS {
+        let key = setting.key.split('.').next_back().unwrap();
+        let table = setting.key.split_once('.').map(|(table, _)| format!("[{table}]\n"));
+        let text = format!("{}{key} = {}", table.unwrap_or_default(), setting.default);
+        let mut config = of_file(&text).unwrap();
+        match setting.key {
+            // These two have defaults that depend on something else.
+            "threshold" => {
+                let default = Some(forebay_intercept::DEFAULT_THRESHOLD);
+                assert_eq!(std::mem::take(&mut config.policy.threshold), default);
+            }
+            "persist_location" => config.persist_location = "/home".into(),
+            _ => {}
+        }
+        assert_eq!(config, Config::kept_in("/home".into()), "{}", setting.key);
+    }
+}
+
+#[test]
+fn the_example_uses_every_setting() {
+    let config = of_file(reference::EXAMPLE).unwrap();
+    for setting in SETTINGS {
+        let key = setting.key.split('.').next_back().unwrap();
+        let is_set = |line: &str| line.starts_with(&format!("{key} = "));
+        assert!(reference::EXAMPLE.lines().any(is_set), "{key}");
+    }
+    assert_eq!(config.policy.threshold, Some(10_000));
+    assert_eq!(config.max_store_bytes, 10_000_000_000);
+    assert_eq!(config.policy.excluded_tools, ["get_status", "read_file*"].map(Glob::new));
+    let rule = |pattern: &str, when| ToolRule { pattern: Glob::new(pattern), when };
+    let rules = [
+        rule("search_*", When::Over(2_000)),
+        rule("list_events", When::Always),
+        rule("get_*", When::Never),
+    ];
+    assert_eq!(config.policy.tools, rules, "in the order of the file");
+}
+
+#[test]
+fn every_setting_has_a_variable() {
+    let given = [
+        ("FOREBAY_ENABLED", "0"),
+        ("FOREBAY_THRESHOLD", "1_234"),
+        ("FOREBAY_TOKENIZER", "estimate"),
+        ("FOREBAY_EXCLUDED_TOOLS", "a*, b,"),
+        ("FOREBAY_SUMMARY_TOKENS", "100"),
+        ("FOREBAY_OUTPUT_SCHEMA", "widen"),
+        ("FOREBAY_PERSIST_LOCATION", "/elsewhere"),
+        ("FOREBAY_CLEANUP_AFTER_DAYS", "0"),
+        ("FOREBAY_MAX_STORE_BYTES", "1GiB"),
+        ("FOREBAY_COMPRESS_AFTER_DAYS", "0"),
+        ("FOREBAY_WAIT_FOR_DISK", "true"),
+        ("FOREBAY_ON_STORE_FAILURE", "error"),
+        ("FOREBAY_SCHEMA_INFERENCE_SAMPLE_SIZE", "7"),
+        ("FOREBAY_SCHEMA_INFERENCE_TYPE_DETECTION", "false"),
+    ];
+    let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
+    assert_eq!(names, given.map(|(name, _)| name));
+    let (config, warnings) = load(variables(&given)).unwrap();
+    assert!(warnings.is_empty() && !config.enabled);
+    assert_eq!(config.persist_location, Path::new("/elsewhere"));
+    assert_eq!(config.durability(), Durability::BeforeCommitReturns);
+    let Retention { max_age, max_stored_bytes, compress_after } = config.retention();
+    assert_eq!((max_age, max_stored_bytes, compress_after), (None, Some(1 << 30), None));
+    let policy = config.policy;
+    assert_eq!((policy.threshold, policy.summary_tokens), (Some(1_234), 100));
+    assert_eq!(policy.excluded_tools, ["a*", "b"].map(Glob::new));
+    assert_eq!(policy.tokenizer, Tokenizer::Estimate);
+    assert_eq!(policy.output_schema, OutputSchema::Widen);
+    assert_eq!(policy.on_store_failure, OnStoreFailure::Error);
+    let inference = policy.schema_inference;
+    assert_eq!((inference.sample_size, inference.type_detection), (7, false));
+}
+
+#[test]
+fn flags_go_before_variables_and_variables_before_the_file() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("forebay.toml");
+    std::fs::write(&file, "threshold = 1\nsummary_tokens = 101\ncleanup_after_days = 1").unwrap();
+    let pairs =
+        [("FOREBAY_THRESHOLD", "2"), ("FOREBAY_SUMMARY_TOKENS", "102"), ("FOREBAY_ENABLED", "")];
+    let threshold = ("--threshold", "threshold", Given::Word("3".to_owned()));
+    let expect = |sources: &Sources| {
+        let (config, _) = Config::load(sources).unwrap();
+        let policy = &config.policy;
+        assert_eq!((policy.threshold, policy.summary_tokens), (Some(3), 102));
+        assert_eq!(config.cleanup_after_days, 1);
+        assert!(config.enabled, "an empty variable is not set");
+    };
+    // The file in its usual place, the one that a variable names, the one that a flag names.
+    let mut at_home = variables(&pairs);
+    at_home[0].1 = home.path().into();
+    expect(&Sources { variables: at_home, flags: vec![threshold.clone()], file: None });
+    let mut named = variables(&pairs);
+    named.push(("FOREBAY_CONFIG".into(), file.clone().into()));
+    expect(&Sources { variables: named, flags: vec![threshold.clone()], file: None });
+    let mut both = variables(&pairs);
+    both.push(("FOREBAY_CONFIG".into(), "/dev/null/nowhere".into()));
+    expect(&Sources { variables: both, flags: vec![threshold], file: Some(file) });
+}
+
+#[test]
+fn all_problems_are_told_together_with_their_places() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("forebay.toml"), MISTAKES).unwrap();
+    let mut variables = variables(&[
+        ("FOREBAY_TOKENIZER", "gpt"),
+        ("FOREBAY_WAIT_FOR_DISK", "perhaps"),
+        ("FOREBAY_EXCLUDED_TOOLS", "a"),
+    ]);
+    variables[0].1 = home.path().into();
+    let flags = vec![("--threshold", "threshold", Given::Word("many".to_owned()))];
+    let problems = Config::load(&Sources { variables, flags, file: None }).unwrap_err();
+    let home = home.path().display().to_string();
+    insta::assert_snapshot!("problems", problems.to_string().replace(&home, "HOME"));
+}
+
+const MISTAKES: &str = r#"treshold = 5
+threshold = 0
+summary_tokens = 50
+enabled = "yes"
+Cleanup-After-Days = 3
+excluded_tools = ["a", 1]
+persist_location = "data"
+max_store_bytes = "ten GB"
+on_store_failure = "stop"
+compress_after_days = -1
+cleanup_after_days = 1.5
+sample_size = 10
+colour = "blue"
+schema_inference = 3
+broken = = 1
+
+[tools.a]
+always = true
+never = true
+
+[tools.b]
+
+[tools.c]
+tresholt = 3
+threshold = "x"
+
+[tools.d]
+always = false
+
+[tools]
+e = 1
+"#;
+
+#[test]
+fn a_file_that_is_named_must_be_there() {
+    let problems = |sources: &Sources| Config::load(sources).unwrap_err().to_string();
+    let by_flag =
+        Sources { file: Some("/nowhere.toml".into()), variables: variables(&[]), flags: vec![] };
+    let by_variable = variables(&[("FOREBAY_CONFIG", "/nowhere.toml")]);
+    for sources in [by_flag, Sources { variables: by_variable, ..Sources::default() }] {
+        let said = problems(&sources);
+        assert!(said.contains("\n  /nowhere.toml: cannot be read: No such file"), "{said}");
+    }
+}
+
+#[test]
+fn a_variable_that_means_nothing_is_a_warning() {
+    let given = [("FOREBAY_TRESHOLD", "9"), ("FOREBAY_MODE", "x"), ("OTHER", "y")];
+    let (config, warnings) = load(variables(&given)).unwrap();
+    assert_eq!(config.policy.threshold, None);
+    let said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "FOREBAY_TRESHOLD: there is no such setting; did you mean `FOREBAY_THRESHOLD`?",
+            "FOREBAY_MODE: there is no such setting",
+        ]
+    );
+}
