@@ -30,6 +30,11 @@ use forebay_store::Store;
 pub use capture::{CaptureError, restore};
 pub use policy::Policy;
 
+/// How many tokens `text` has for today's models (o200k).
+pub fn tokens(text: &str) -> u64 {
+    tokens::up_to(u64::MAX, text).unwrap_or_default()
+}
+
 /// Keeps large results.
 pub struct Keeper {
     store: Arc<Store>,

@@ -7,6 +7,7 @@
 mod capture;
 mod clients;
 mod commands;
+mod corpus;
 mod documents;
 mod endings;
 mod faithful;

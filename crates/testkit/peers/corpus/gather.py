@@ -108,7 +108,8 @@ def main():
                 make(item, root / item["file"], places)
             calls.append(call(item, root))
         except (Unavailable, OSError, zipfile.BadZipFile) as why:
-            calls.append({"name": item["name"], "unavailable": str(why)})
+            is_optional = item.get("optional", False)
+            calls.append({"name": item["name"], "unavailable": str(why), "optional": is_optional})
     print(json.dumps(calls))
 
 
