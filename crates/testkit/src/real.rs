@@ -58,9 +58,9 @@ pub fn python(test: &str) -> Option<&'static Python> {
 pub fn corpus(test: &str, _: &Node, python: &Python) -> Option<Vec<Gathered>> {
     static CALLS: OnceLock<Result<Vec<Value>, String>> = OnceLock::new();
     let calls = available(test, "the corpus", CALLS.get_or_init(|| python.gather()))?;
-    let text = |call: &Value, key: &str| call[key].as_str().unwrap_or_default().to_owned();
+    let word = |call: &Value, key: &str| call[key].as_str().unwrap_or_default().to_owned();
     let gathered = calls.iter().filter_map(|call| {
-        let name = text(call, "name");
+        let name = word(call, "name");
         if let Some(why) = call["unavailable"].as_str() {
             if call["optional"] == true {
                 say_skipped(test, &name, why);
@@ -69,7 +69,7 @@ pub fn corpus(test: &str, _: &Node, python: &Python) -> Option<Vec<Gathered>> {
             }
             return None;
         }
-        let (server, tool) = (text(call, "server"), text(call, "tool"));
+        let (server, tool) = (word(call, "server"), word(call, "tool"));
         Some(Gathered { name, server, tool, arguments: call["arguments"].clone() })
     });
     Some(gathered.collect())

@@ -75,9 +75,10 @@ def make_repository(directory):
     fresh.rename(directory)
 
 
-def start_anew_if_asked_for_something_else(corpus, root):
-    sources = [HERE / "items.json", Path(__file__), root / "node/package-lock.json"]
-    wanted = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+def start_anew_if_asked_for_something_else(corpus, root, items):
+    recipes = json.dumps([[item.get(key) for key in ("file", "make", "unzip")] for item in items])
+    sources = [Path(__file__).read_bytes(), (root / "node/package-lock.json").read_bytes()]
+    wanted = hashlib.sha256(b"".join([recipes.encode(), *sources])).hexdigest()
     mark = corpus / "made-from"
     if not mark.exists() or mark.read_text() != wanted:
         shutil.rmtree(corpus, ignore_errors=True)
@@ -98,11 +99,12 @@ def call(item, root):
 def main():
     root, python = Path(sys.argv[1]).resolve(), sys.argv[2]
     corpus = root / "corpus"
-    start_anew_if_asked_for_something_else(corpus, root)
+    items = json.loads((HERE / "items.json").read_text())
+    start_anew_if_asked_for_something_else(corpus, root, items)
     places = {"root": root, "python": python}
     make_repository(corpus / "repository")
     calls = []
-    for item in json.loads((HERE / "items.json").read_text()):
+    for item in items:
         try:
             if "file" in item:
                 make(item, root / item["file"], places)
