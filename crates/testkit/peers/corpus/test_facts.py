@@ -89,6 +89,15 @@ class Facts(unittest.TestCase):
         self.assertEqual(len(list(facts.compare_with_expected(METADATA, wrong))), 1)
 
 
+    def test_a_first_line_that_is_no_header_counts(self):
+        said = {"path": "$", "kind": "list", "records": 3, "fields": []}
+        text, expected = "a\t1\nb\t2\nc\t3\n", {"isHeadless": True}
+        metadata = {"format": "tsv", "recordCount": 3, "tables": [said]}
+        self.assertEqual(list(facts.compare(metadata, text, expected)), [])
+        metadata["recordCount"] = said["records"] = 2
+        self.assertEqual(len(list(facts.compare(metadata, text, expected))), 1)
+
+
 class Kinds(unittest.TestCase):
     def test_texts_are_told_apart(self):
         kinds = {
