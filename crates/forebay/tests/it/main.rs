@@ -8,6 +8,7 @@ mod capture;
 mod clients;
 mod commands;
 mod config;
+mod corpus;
 mod datasets;
 mod demo;
 mod documents;

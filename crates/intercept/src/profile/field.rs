@@ -60,6 +60,8 @@ pub(super) struct Observer {
     floats: Option<(f64, f64)>,
     texts: Option<(Vec<u8>, Vec<u8>)>,
     longest: usize,
+    /// Cells such as `NA`, and how often each occurs.
+    markers: Vec<(Vec<u8>, u64)>,
     detects_types: bool,
 }
 
@@ -76,12 +78,17 @@ impl Observer {
             floats: None,
             texts: None,
             longest: 0,
+            markers: Vec::new(),
             detects_types,
         }
     }
 
     pub(super) fn is_called(&self, name: &[u8]) -> bool {
         self.name.as_bytes() == name
+    }
+
+    pub(super) fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
     }
 
     /// Takes the value of this field in a record into account. Of several, the first counts.
@@ -101,6 +108,7 @@ impl Observer {
             },
             Raw::Text(text) => self.text(text, allowance),
             Raw::Cell([]) => {}
+            Raw::Cell(text) if is_marker(text) => self.mark(text),
             Raw::Cell(text) => self.cell(text, allowance),
         }
     }
@@ -112,14 +120,25 @@ impl Observer {
         }
     }
 
-    fn cell(&mut self, text: &[u8], allowance: &mut Allowance) {
-        if self.is_new(hash(text, true), text, allowance) {
-            let kind = if self.detects_types { Kind::of_cell(text) } else { Kind::String };
+    fn cell(&mut self, cell: &[u8], allowance: &mut Allowance) {
+        if self.is_new(hash(cell, true), cell, allowance) {
+            let trimmed = cell.trim_ascii();
+            let kind = if self.detects_types { Kind::of_cell(trimmed) } else { Kind::String };
+            // White space belongs to a text, not to a number.
+            let text = if kind.is_text() { cell } else { trimmed };
             // Unlike in JSON nothing says that a cell is more than text.
             self.learn(kind, text, Kind::or_text);
             if !kind.is_text() {
                 self.extend_texts(text);
             }
+        }
+    }
+
+    /// Takes note of a cell that says that there is no value, unless the others turn out to be texts.
+    fn mark(&mut self, text: &[u8]) {
+        match self.markers.iter_mut().find(|(marker, _)| marker == text) {
+            Some((_, count)) => *count += 1,
+            None => self.markers.push((text.to_vec(), 1)),
         }
     }
 
@@ -202,7 +221,15 @@ impl Observer {
         }
     }
 
-    pub(super) fn finish(self, records: u64) -> Field {
+    pub(super) fn finish(mut self, records: u64, allowance: &mut Allowance) -> Field {
+        if self.kind.is_none_or(Kind::is_text) {
+            // Among texts it is one of them.
+            for (marker, count) in std::mem::take(&mut self.markers) {
+                for _ in 0..count {
+                    self.cell(&marker, allowance);
+                }
+            }
+        }
         let kind = self.kind.unwrap_or(Kind::Null);
         let distinct = match self.distinct.count() {
             Count::About(_) if self.is_ascending && kind == Kind::Integer => {
@@ -212,7 +239,9 @@ impl Observer {
         };
         let range = match kind {
             Kind::Integer | Kind::Float => range_of_numbers(self.integers, self.floats),
-            kind if kind.is_text() => self.texts.as_ref().and_then(range_of_texts),
+            Kind::String | Kind::Timestamp | Kind::Date => {
+                self.texts.as_ref().and_then(range_of_texts)
+            }
             _ => None,
         };
         Field {
@@ -265,6 +294,11 @@ impl Field {
         }
         facts
     }
+}
+
+/// True if a cell may say that there is no value.
+fn is_marker(text: &[u8]) -> bool {
+    matches!(text, b"NA" | b"N/A" | b"NULL" | b"null" | b"NaN" | b"nan" | b"None")
 }
 
 /// The text that a JSON string stands for.

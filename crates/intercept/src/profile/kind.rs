@@ -58,7 +58,7 @@ impl Kind {
         matches!(self, Self::Integer | Self::Float | Self::Timestamp | Self::Date)
     }
 
-    pub(super) fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self, Self::String | Self::Timestamp | Self::Date | Self::Uuid | Self::Url)
     }
 

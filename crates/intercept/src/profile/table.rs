@@ -24,6 +24,9 @@ const MAX_LEAD_BYTES: usize = 256;
 /// How often the memory of what has been read is given back.
 const RELEASE_BYTES: usize = 16 * 1024 * 1024;
 
+/// The field that holds the keys of a map; it gets its name at the end, when all others are known.
+pub(crate) const KEY: &[u8] = b"\0key";
+
 /// Records and their fields.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -154,7 +157,7 @@ impl<'a> Builder<'a> {
             records: self.records,
             observed,
             other_fields: self.fields.others.len(),
-            fields: self.fields.list.into_iter().map(|field| field.finish(observed)).collect(),
+            fields: self.fields.finish(observed),
             samples: self.samples.chosen(),
         }
     }
@@ -209,6 +212,16 @@ impl Fields {
             Some(field) if field.is_called(name) => Some(place),
             _ => self.named(name, detects_types),
         }
+    }
+
+    fn finish(mut self, records: u64) -> Vec<Field> {
+        if let Some(index) = self.by_name.get(KEY) {
+            let key = b"key".as_slice();
+            let is_taken = self.by_name.contains_key(key) || self.others.contains(key);
+            self.list[*index].rename(if is_taken { "_key" } else { "key" });
+        }
+        let fields = self.list.into_iter();
+        fields.map(|field| field.finish(records, &mut self.allowance)).collect()
     }
 
     fn named(&mut self, name: &[u8], detects_types: bool) -> Option<usize> {

@@ -39,7 +39,7 @@ pub(super) fn records<'a>(text: &'a [u8], delimiter: u8, mut table: Builder<'a>)
                 if names.len() == place {
                     names.push(format!("column_{}", place + 1).into_bytes());
                 }
-                table.field(place, &names[place], Raw::Cell(cell.trim_ascii()));
+                table.field(place, &names[place], Raw::Cell(cell));
             }
         }
     }

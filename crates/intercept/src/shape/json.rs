@@ -16,7 +16,7 @@ use memchr::memchr_iter;
 
 use self::candidate::{Candidate, Form};
 use super::Contents;
-use crate::profile::{Builder, Raw, Rules, Table, text_of};
+use crate::profile::{Builder, KEY, Raw, Rules, Table, text_of};
 
 /// How deep records are looked for.
 const MAX_DEPTH: usize = 8;
@@ -40,9 +40,15 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Contents 
     search.look(json.trim_ascii_start(), "$", 0);
     let Search { mut candidates, envelope, .. } = search;
     let has_records = candidates.iter().any(|candidate| candidate.form.has_records());
-    // A list of values beside records is one of the values around them.
-    candidates.retain(|candidate| candidate.form.has_records() || !has_records);
-    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.json.len()));
+    // A short list of values beside records is one of the values around them.
+    let largest = candidates.iter().map(|candidate| candidate.json.len()).max().unwrap_or(0);
+    candidates.retain(|candidate| {
+        candidate.form.has_records() || !has_records || candidate.json.len() * MIN_SHARE > largest
+    });
+    // The values come last.
+    candidates.sort_by_key(|candidate| {
+        (!candidate.form.has_records(), std::cmp::Reverse(candidate.json.len()))
+    });
     candidates.truncate(MAX_TABLES);
     let json = json.trim_ascii_start();
     let share = if has_records { MIN_SHARE } else { 2 };
@@ -160,14 +166,13 @@ fn table<'a>(
             record(&mut builder, wrapped.map_or(element, |(_, value)| value));
         }),
         Form::Map => {
-            let key_name = candidate::key_name(json);
             for (key, value) in walk::members_telling(json, passed).into_iter().flatten() {
                 // From the key on, so that a sample shows it.
                 let start = key.as_ptr().addr() - json.as_ptr().addr() - 1;
                 let end = value.as_ptr().addr() - json.as_ptr().addr() + value.len();
                 if builder.record(&json[start..end]) {
                     let quoted = &json[start..start + key.len() + 2];
-                    builder.field(0, key_name, Raw::Text(&text_of(quoted)));
+                    builder.field(0, KEY, Raw::Text(&text_of(quoted)));
                     members(&mut builder, 1, value);
                 }
             }

@@ -2,7 +2,10 @@
 
 use crate::profile::{Builder, Raw};
 
-/// The tables in a text that is mostly tables.
+/// A text of which the tables are a smaller part than one in this many is prose.
+const MIN_SHARE: usize = 4;
+
+/// The tables in a text, if they are a good part of it.
 pub(super) fn tables(text: &[u8]) -> Vec<&[u8]> {
     let mut found: Vec<&[u8]> = Vec::new();
     // The line before: where it begins, and how many cells it has.
@@ -26,7 +29,7 @@ pub(super) fn tables(text: &[u8]) -> Vec<&[u8]> {
     }
     found.extend(open.map(|begin| &text[begin..]));
     let in_tables: usize = found.iter().map(|table| table.len()).sum();
-    if in_tables * 2 < text.len() {
+    if in_tables * MIN_SHARE < text.len() {
         found.clear();
     }
     found

@@ -1,28 +1,31 @@
 //! Paragraphs of `Name: value` lines, as package lists and commit logs have them.
 //!
-//! A line that begins with white space goes on with the value before it.
+//! A line that begins with white space goes on with the value before it, and so does a paragraph
+//! that does not begin with the same name as the others.
 
 use crate::profile::{Builder, Raw};
 
+const LOOKED_AT_BYTES: usize = 64 * 1024;
 const LOOKED_AT: usize = 20;
 const MIN_STANZAS: usize = 3;
 const MAX_NAME_BYTES: usize = 40;
 
-/// True if the paragraphs are alike: each begins with the same name.
+/// True if the text is made of alike paragraphs.
 pub(super) fn are_stanzas(text: &[u8]) -> bool {
-    let stanzas = || paragraphs(text).take(LOOKED_AT);
-    let first_names = || stanzas().map(|stanza| fields(stanza).next().map(|(name, _)| name));
-    // A heading may stand before the first.
-    let Some(name) = first_names().flatten().next() else { return false };
-    let (all, alike) =
-        (stanzas().count(), first_names().filter(|first| *first == Some(name)).count());
-    let have_several = stanzas().filter(|stanza| fields(stanza).count() > 1).count();
-    alike >= MIN_STANZAS && alike * 10 >= all * 9 && have_several * 10 >= all * 8
+    let head = &text[..text.len().min(LOOKED_AT_BYTES)];
+    let stanzas: Vec<&[u8]> = stanzas(head).take(LOOKED_AT).collect();
+    let is_clean = |stanza: &&&[u8]| fields(stanza).count() > 1 && has_only_fields(stanza);
+    let clean = stanzas.iter().filter(is_clean).count();
+    let paragraphs = paragraphs(head).count();
+    // In prose a few paragraphs may begin with the same word and a colon.
+    stanzas.len() >= MIN_STANZAS
+        && clean * 10 >= stanzas.len() * 9
+        && (stanzas.len() == LOOKED_AT || stanzas.len() * 2 >= paragraphs)
 }
 
-/// Hands the paragraphs of `text` to `table`.
+/// Hands the stanzas of `text` to `table`.
 pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a> {
-    for stanza in paragraphs(text).filter(|stanza| fields(stanza).next().is_some()) {
+    for stanza in stanzas(text) {
         if table.record(stanza) {
             for (place, (name, value)) in fields(stanza).enumerate() {
                 table.field(place, name, Raw::Cell(value));
@@ -32,43 +35,66 @@ pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a>
     table
 }
 
-/// The parts of a text between blank lines.
-fn paragraphs(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
+/// The parts of a text that each begin with the name that the first one begins with.
+fn stanzas(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut paragraphs =
+        paragraphs(text).skip_while(|(_, paragraph)| first_name(paragraph).is_none());
+    let first = paragraphs.next();
+    let name = first.and_then(|(_, paragraph)| first_name(paragraph));
+    // A heading may stand right before the first.
+    let mut begin = first.map(|(start, paragraph)| start + heading_length(paragraph));
+    let mut starts = paragraphs
+        .filter(move |(_, paragraph)| first_name(paragraph) == name)
+        .map(|(start, _)| start);
     std::iter::from_fn(move || {
-        rest = rest.trim_ascii_start();
-        if rest.is_empty() {
-            return None;
-        }
-        let mut end = 0;
-        for line in rest.split_inclusive(|byte| *byte == b'\n') {
-            if line.trim_ascii().is_empty() {
-                break;
-            }
-            end += line.len();
-        }
-        let (paragraph, after) = rest.split_at(end);
-        rest = after;
-        Some(paragraph.trim_ascii_end())
+        let start = begin?;
+        begin = starts.next();
+        Some(text[start..begin.unwrap_or(text.len())].trim_ascii_end())
     })
 }
 
-/// The names and values of a paragraph, if it is nothing else but for a heading.
-fn fields(stanza: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut start = 0;
-    let mut starts: Vec<(usize, usize)> = Vec::new();
-    let mut is_other = false;
-    for line in stanza.split_inclusive(|byte| *byte == b'\n') {
-        match name_length(line) {
-            Some(length) => starts.push((start, length)),
-            None if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) => {}
-            None if starts.is_empty() && line.trim_ascii_end().ends_with(b":") => {}
-            None => is_other = true,
+/// The parts of a text between blank lines, and where each begins.
+fn paragraphs(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[at..];
+        at += rest.len() - rest.trim_ascii_start().len();
+        let start = at;
+        for line in text[start..].split_inclusive(|byte| *byte == b'\n') {
+            if line.trim_ascii().is_empty() {
+                break;
+            }
+            at += line.len();
         }
+        (at > start).then(|| (start, text[start..at].trim_ascii_end()))
+    })
+}
+
+fn first_name(paragraph: &[u8]) -> Option<&[u8]> {
+    let lines = &paragraph[heading_length(paragraph)..];
+    name_length(lines).map(|length| &lines[..length])
+}
+
+/// How long a first line is that only says what follows.
+fn heading_length(paragraph: &[u8]) -> usize {
+    let end = memchr::memchr(b'\n', paragraph).map_or(paragraph.len(), |newline| newline + 1);
+    let line = &paragraph[..end];
+    let is_heading = end < paragraph.len()
+        && line.trim_ascii_end().ends_with(b":")
+        && name_length(line).is_none();
+    if is_heading { end } else { 0 }
+}
+
+/// The names and values of a stanza. After a blank line all belongs to the last value.
+fn fields(stanza: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut starts: Vec<(usize, usize)> = Vec::new();
+    let mut start = 0;
+    for line in stanza.split_inclusive(|byte| *byte == b'\n') {
+        if line.trim_ascii().is_empty() {
+            break;
+        }
+        starts.extend(name_length(line).map(|length| (start, length)));
         start += line.len();
-    }
-    if is_other {
-        starts.clear();
     }
     let ends: Vec<usize> =
         starts.iter().skip(1).map(|(next, _)| *next).chain([stanza.len()]).collect();
@@ -77,13 +103,21 @@ fn fields(stanza: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
+/// True if each line up to the first blank one is a field or goes on with one.
+fn has_only_fields(stanza: &[u8]) -> bool {
+    let mut lines =
+        stanza.split(|byte| *byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
+    lines.all(|line| name_length(line).is_some() || matches!(line.first(), Some(b' ' | b'\t')))
+}
+
 /// How long the name at the front of a line is, if there is one and a value behind it.
 fn name_length(line: &[u8]) -> Option<usize> {
     let colon = memchr::memchr(b':', &line[..line.len().min(MAX_NAME_BYTES)])?;
     let name = &line[..colon];
     let is_name = name.first()?.is_ascii_alphabetic()
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_ ".contains(byte));
+    let end = memchr::memchr(b'\n', line).unwrap_or(line.len()).max(colon + 1);
     let has_space = line.get(colon + 1).is_none_or(u8::is_ascii_whitespace);
-    let is_heading = line[colon + 1..].trim_ascii().is_empty() && name.contains(&b' ');
+    let is_heading = line[colon + 1..end].trim_ascii().is_empty() && name.contains(&b' ');
     (is_name && has_space && !is_heading).then_some(colon)
 }

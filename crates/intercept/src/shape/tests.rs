@@ -179,7 +179,7 @@ fn yaml_and_xml_are_looked_at_as_json() {
     assert_eq!(found(documents), "yaml\n$ list 2: kind string, name string, port integer");
     let xml = "<?xml version=\"1.0\"?>\n<list>\n<!-- two -->\n<item id=\"1\"><name>A &amp; B</name></item>\
         <item id=\"2\"><name><![CDATA[C]]></name><more/></item></list>";
-    assert_eq!(found(xml), "xml\n$.list.item list 2: @id integer, name string, more null");
+    assert_eq!(found(xml), "xml\n$.list.item list 2: id integer, name string, more null");
     assert_eq!(found(&format!("<html>{}</html>", "<p>words</p>\n".repeat(30))), "text");
 }
 

@@ -1,5 +1,6 @@
-//! XML, written anew as JSON: an element is an object of its attributes (`@name`), its children,
-//! those of one name as a list, and its text (`#text`); one with nothing but text is that text.
+//! XML, written anew as JSON: an element is an object of its attributes (`@name` where a child has
+//! the same name), its children, those of one name as a list, and its text (`#text`); one with
+//! nothing but text is that text.
 
 use std::borrow::Cow;
 
@@ -109,7 +110,8 @@ impl Element {
         }
         json.push(b'{');
         for (name, value) in &self.attributes {
-            key(&format!("@{name}"), json);
+            let is_taken = self.children.iter().any(|child| child.name == *name);
+            key(&if is_taken { format!("@{name}") } else { name.clone() }, json);
             string(value, json);
             json.push(b',');
         }

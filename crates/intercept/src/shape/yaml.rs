@@ -122,7 +122,9 @@ fn looks_like_yaml(text: &str) -> bool {
         let line = line.trim_start();
         let line = line.strip_prefix("- ").unwrap_or(line);
         let name = line.split_once(": ").map(|(name, _)| name).or_else(|| line.strip_suffix(':'));
-        line == "---"
+        let is_flow = line.starts_with('{') || line.starts_with('[');
+        is_flow
+            || line == "---"
             || line == "-"
             || name.is_some_and(|name| !name.contains(' ') || name.starts_with('"'))
     };

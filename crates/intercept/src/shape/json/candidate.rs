@@ -142,13 +142,6 @@ pub(super) fn name_columns<'a>(
     headers
 }
 
-/// The name of the column that a map's keys become.
-pub(super) fn key_name(json: &[u8]) -> &'static [u8] {
-    let mut records = first_members(json).map(|(_, record)| record);
-    let is_taken = records.any(|record| keys(record).any(|key| key == b"key"));
-    if is_taken { b"_key" } else { b"key" }
-}
-
 fn first_elements(json: &[u8]) -> impl Iterator<Item = &[u8]> {
     walk::elements(json).into_iter().flatten().take(LOOKED_AT)
 }
@@ -244,7 +237,9 @@ fn is_map(json: &[u8]) -> bool {
         }
     }
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    most * 2 >= members().count() && shared * 2 >= all
+    let count = members().count();
+    // Either nearly all share a field, or most of what they have.
+    most * 10 >= count * 9 || (most * 2 >= count && shared * 2 >= all)
 }
 
 /// True if an object's members are plain values of one type, and so many that they are data.
