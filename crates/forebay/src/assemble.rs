@@ -16,7 +16,7 @@ use forebay_store::{Shelf, Store};
 use crate::config::Config;
 
 /// A message up to this long is never written to disk.
-const MAX_MEMORY_BYTES: usize = 4 * 1024 * 1024;
+const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
 
 /// The whole way between one client and one upstream. Unless that is turned off, large results are
 /// kept, and all are counted.

@@ -121,6 +121,16 @@ pub enum CaptureError {
 type Cut = (Range<u64>, usize, Encoding);
 
 impl Captured<'_> {
+    /// How long the payloads are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.payloads.iter().map(|payload| payload.len()).sum()
+    }
+
+    /// How many tokens they have, about.
+    pub(crate) fn tokens(&self, tokenizer: Tokenizer) -> u64 {
+        self.payloads.iter().map(|payload| tokenizer.about(payload)).sum()
+    }
+
     /// Makes a dataset of what was written.
     pub(crate) fn commit(
         self,
@@ -128,9 +138,8 @@ impl Captured<'_> {
         result: &ToolResult,
         profile: &Profile,
         weight: Weight,
-        tokenizer: Tokenizer,
+        tokens: u64,
     ) -> Result<Dataset, CaptureError> {
-        let tokens: u64 = self.payloads.iter().map(|payload| tokenizer.about(payload)).sum();
         let holes: Vec<Value> = self.holes.iter().map(Hole::to_json).collect();
         let mut more = profile.details();
         more.insert("tokens".to_owned(), tokens.into());

@@ -8,6 +8,7 @@
 mod capture;
 mod detect;
 mod events;
+mod parallel;
 mod policy;
 mod profile;
 mod refuse;
@@ -87,8 +88,13 @@ impl Keeper {
     ) -> Result<Vec<u8>, CaptureError> {
         let store = self.shelf.store()?;
         let captured = capture::keep(result, &store)?;
-        let profile = profile::of(&captured, &self.policy)?;
-        let dataset = captured.commit(call, result, &profile, weight, self.policy.tokenizer)?;
+        let (tokens, profile) = parallel::both(
+            captured.bytes(),
+            || captured.tokens(self.policy.tokenizer),
+            || profile::of(&captured, &self.policy),
+        );
+        let profile = profile?;
+        let dataset = captured.commit(call, result, &profile, weight, tokens)?;
         let summary = summarise::of(&dataset, &profile, &self.policy);
         self.usage.captured(call, &dataset, &summary.text);
         self.shelf.tidy_if_due();

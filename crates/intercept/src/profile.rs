@@ -10,7 +10,7 @@ mod outline;
 mod samples;
 mod table;
 
-use std::{io, thread};
+use std::io;
 
 use forebay_store::Mapped;
 use serde_json::{Map, Value, json};
@@ -24,12 +24,10 @@ pub(crate) use self::{
 };
 use crate::{
     capture::Captured,
+    parallel,
     policy::Policy,
     shape::{self, Contents, Format, View},
 };
-
-/// A payload up to this long is not worth a second thread.
-const MIN_PARALLEL_BYTES: usize = 256 * 1024;
 
 /// How values are looked at.
 #[derive(Debug, Clone, Copy)]
@@ -94,15 +92,8 @@ pub(crate) fn of_payload(payload: usize, bytes: &Mapped, policy: &Policy) -> Pro
 
 /// Reads the records and checks the syntax, side by side.
 fn look_through(view: &View<'_>, bytes: usize, rules: Rules) -> (Contents, bool) {
-    if bytes < MIN_PARALLEL_BYTES {
-        let is_sound = view.is_sound();
-        return (if is_sound { view.contents(rules) } else { Contents::default() }, is_sound);
-    }
-    thread::scope(|scope| {
-        let check = scope.spawn(|| view.is_sound());
-        let contents = view.contents(rules);
-        (contents, check.join().unwrap_or(false))
-    })
+    let (is_sound, contents) = parallel::both(bytes, || view.is_sound(), || view.contents(rules));
+    (contents, is_sound)
 }
 
 impl Profile {

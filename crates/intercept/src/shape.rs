@@ -22,10 +22,7 @@ use forebay_wire::{syntax, walk};
 use crate::profile::{Builder, Rules, Table};
 
 /// A text that has to be written anew as JSON is looked at up to this length.
-const MAX_REWRITTEN_BYTES: usize = 32 * 1024 * 1024;
-/// A check of more than this reads piece by piece, which is slower and needs no memory.
-const MAX_CHECKED_AT_ONCE: usize = 16 * 1024 * 1024;
-
+const MAX_REWRITTEN_BYTES: usize = 16 * 1024 * 1024;
 /// The forms, by the names that the metadata gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -91,7 +88,7 @@ impl Format {
 pub(crate) fn of(payload: &Mapped) -> View<'_> {
     let text: &[u8] = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
     let (format, content) = match text.trim_ascii_start().first() {
-        Some(b'{' | b'[' | b'"') => json_or_text(text),
+        Some(b'{' | b'[' | b'"') => json_or_text(text, payload),
         _ => plain(text),
     };
     View { format, content, payload }
@@ -107,9 +104,12 @@ pub(crate) fn not_json(payload: &Mapped) -> View<'_> {
     View { format: Format::Text, content: Content::Text, payload }
 }
 
-fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
+fn json_or_text<'a>(text: &'a [u8], payload: &Mapped) -> (Format, Content<'a>) {
     let start = text.trim_ascii_start();
-    let Some((value, rest)) = walk::value(start) else { return plain(text) };
+    let release = |rest: &[u8]| payload.release_before_slice(rest);
+    let Some((value, rest)) = walk::value_telling(start, Some(&release)) else {
+        return plain(text);
+    };
     if rest.trim_ascii_start().is_empty() {
         return match value[0] {
             b'"' => match wrapped::in_string(value) {
@@ -203,35 +203,12 @@ impl View<'_> {
 
     /// True if the text is what it seems to be, to the last byte.
     pub(crate) fn is_sound(&self) -> bool {
+        let release = |rest: &[u8]| self.payload.release_before_slice(rest);
         match &self.content {
-            Content::Json(Cow::Borrowed(json)) if json.len() > MAX_CHECKED_AT_ONCE => {
-                let reader = Releasing { text: json, payload: self.payload, at: 0 };
-                matches!(syntax::check_reader(reader), Ok(Ok(())))
-            }
-            Content::Json(json) => syntax::check(json).is_ok(),
+            Content::Json(json) => syntax::is_valid_telling(json, Some(&release)),
             Content::Ndjson(text) => json::lines(text).all(|line| syntax::check(line).is_ok()),
             _ => true,
         }
-    }
-}
-
-/// Reads a text that is part of a payload, and gives back the memory of what has been read.
-struct Releasing<'a> {
-    text: &'a [u8],
-    payload: &'a Mapped,
-    at: usize,
-}
-
-impl std::io::Read for Releasing<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = (&self.text[self.at..]).read(buffer)?;
-        let before = self.at / MAX_CHECKED_AT_ONCE;
-        self.at += count;
-        if self.at / MAX_CHECKED_AT_ONCE > before {
-            let start = self.text.as_ptr().addr() - self.payload.as_ptr().addr();
-            self.payload.release_before(start + self.at);
-        }
-        Ok(count)
     }
 }
 

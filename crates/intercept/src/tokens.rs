@@ -9,9 +9,9 @@ const MAX_TOKEN_BYTES: u64 = 128;
 /// What a token has, when they are guessed.
 const GUESSED_TOKEN_BYTES: u64 = 3;
 /// A text up to this long is counted; a longer one is estimated from samples.
-const COUNTED_BYTES: usize = 256 * 1024;
+const COUNTED_BYTES: usize = 64 * 1024;
 const SAMPLES: usize = 32;
-const SAMPLE_BYTES: usize = 8 * 1024;
+const SAMPLE_BYTES: usize = 2 * 1024;
 
 impl Tokenizer {
     /// How many tokens `text` has, if they are no more than `limit`.

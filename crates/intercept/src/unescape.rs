@@ -2,8 +2,6 @@
 
 use std::io::{self, Read, Write};
 
-use memchr::memchr;
-
 /// Why a string could not be decoded.
 #[derive(Debug)]
 pub(crate) enum Trouble {
@@ -18,62 +16,96 @@ impl From<io::Error> for Trouble {
     }
 }
 
+/// How much is read at once.
+const CHUNK: usize = 256 * 1024;
+/// An escape is never longer than a pair of surrogates; the closing quote comes on top.
+const LONGEST: usize = 13;
+
 /// Copies the string that `json` yields, quotes included, to `sink`, decoded.
 pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trouble> {
-    let mut buffer = vec![0; 1 << 16];
+    let mut buffer = vec![0; CHUNK];
+    // What is decoded is never longer than what stood for it.
+    let mut decoded = vec![0; CHUNK + size_of::<u64>()];
     let mut held = 0;
     let mut is_first = true;
     loop {
         let count = json.read(&mut buffer[held..])?;
         let is_end = count == 0;
         let available = held + count;
-        let start = usize::from(std::mem::take(&mut is_first));
+        let start = usize::from(std::mem::take(&mut is_first)).min(available);
         // The closing quote is the last byte of all; it is dropped at the end.
-        let used = start + decode(&buffer[start.min(available)..available], is_end, sink)?;
-        buffer.copy_within(used..available, 0);
-        held = available - used;
+        let (used, written) = decode(&buffer[start..available], is_end, &mut decoded)?;
+        sink.write_all(&decoded[..written])?;
+        buffer.copy_within(start + used..available, 0);
+        held = available - start - used;
         if is_end {
             return Ok(());
         }
     }
 }
 
-/// Decodes as much of `text` as is sure to be whole, and returns how much that is.
-fn decode(text: &[u8], is_end: bool, sink: &mut dyn Write) -> Result<usize, Trouble> {
-    /// An escape is never longer than a pair of surrogates; the closing quote comes on top.
-    const LONGEST: usize = 13;
+/// Decodes as much of `text` as is sure to be whole. Returns how much that is, and how long it got.
+fn decode(text: &[u8], is_end: bool, out: &mut [u8]) -> Result<(usize, usize), Trouble> {
     let limit =
         if is_end { text.len().saturating_sub(1) } else { text.len().saturating_sub(LONGEST) };
-    let mut at = 0;
-    while at < limit {
-        let plain = memchr(b'\\', &text[at..limit]).unwrap_or(limit - at);
-        sink.write_all(&text[at..at + plain])?;
+    let (mut at, mut written) = (0, 0);
+    // In JSON records every few bytes there is an escape: too dense to search for each. A word is
+    // copied whole, and what does not belong there is written over.
+    while let (Some(word), Some(room)) =
+        (text[at.min(limit)..limit].first_chunk::<8>(), out[written..].first_chunk_mut::<8>())
+    {
+        *room = *word;
+        let plain = bytes_before_backslash(*word);
         at += plain;
-        if at < limit {
-            at += escape(&text[at..], sink)?;
+        written += plain;
+        if plain < 8 {
+            let (length, bytes) = escape(&text[at..], &mut out[written..])?;
+            at += length;
+            written += bytes;
         }
     }
+    while at < limit {
+        let (length, bytes) = if text[at] == b'\\' {
+            escape(&text[at..], &mut out[written..])?
+        } else {
+            out[written] = text[at];
+            (1, 1)
+        };
+        at += length;
+        written += bytes;
+    }
     // The closing quote itself.
-    Ok(if is_end { text.len() } else { at })
+    Ok((if is_end { text.len() } else { at }, written))
 }
 
-/// Decodes the escape at the front of `text` and returns its length.
-fn escape(text: &[u8], sink: &mut dyn Write) -> Result<usize, Trouble> {
-    let single = match text.get(1) {
+/// How many bytes of a word come before its first backslash.
+fn bytes_before_backslash(word: [u8; 8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    // Zero where there is a backslash. Subtracting one borrows from the high bit of zeros alone, up
+    // to and including the first of them.
+    let differs = u64::from_le_bytes(word) ^ (ONES * u64::from(b'\\'));
+    let found = differs.wrapping_sub(ONES) & !differs & HIGH_BITS;
+    found.trailing_zeros() as usize / 8
+}
+
+/// Decodes the escape at the front of `text`. Returns its length, and how many bytes it stands for.
+#[inline]
+fn escape(text: &[u8], out: &mut [u8]) -> Result<(usize, usize), Trouble> {
+    out[0] = match text.get(1) {
         Some(b'n') => b'\n',
         Some(b't') => b'\t',
         Some(b'r') => b'\r',
         Some(b'b') => 8,
         Some(b'f') => 12,
-        Some(b'u') => return unicode(text, sink),
+        Some(b'u') => return unicode(text, out),
         Some(other) => *other,
         None => return Err(Trouble::NotText),
     };
-    sink.write_all(&[single])?;
-    Ok(2)
+    Ok((2, 1))
 }
 
-fn unicode(text: &[u8], sink: &mut dyn Write) -> Result<usize, Trouble> {
+fn unicode(text: &[u8], out: &mut [u8]) -> Result<(usize, usize), Trouble> {
     let unit = |at: usize| -> Option<u16> {
         let digits = std::str::from_utf8(text.get(at..at + 4)?).ok()?;
         u16::from_str_radix(digits, 16).ok()
@@ -88,8 +120,7 @@ fn unicode(text: &[u8], sink: &mut dyn Write) -> Result<usize, Trouble> {
             _ => return Err(Trouble::NotText),
         },
     };
-    sink.write_all(decoded.encode_utf8(&mut [0; 4]).as_bytes())?;
-    Ok(length)
+    Ok((length, decoded.encode_utf8(out).len()))
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ impl<'a> Capture<'a> {
         let file = layout::create(&path).doing("create", &path)?;
         Ok(self.open_part.insert(PartWriter {
             path,
-            file: BufWriter::with_capacity(1 << 18, file),
+            file: BufWriter::with_capacity(1 << 16, file),
             hasher: blake3::Hasher::new(),
             bytes: 0,
         }))

@@ -32,6 +32,14 @@ impl Mapped {
             let _ = advised;
         }
     }
+
+    /// [`Self::release_before`] where `rest` begins, if it is a part of this.
+    pub fn release_before_slice(&self, rest: &[u8]) {
+        let offset = rest.as_ptr().addr().wrapping_sub(self.as_ptr().addr());
+        if offset < self.len() {
+            self.release_before(offset);
+        }
+    }
 }
 
 impl Deref for Mapped {

@@ -11,6 +11,7 @@ pub mod reply;
 pub mod scan;
 mod skip;
 pub mod syntax;
+mod valid;
 pub mod walk;
 
 pub use envelope::{Envelope, Id, Kind, Line};

@@ -7,9 +7,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use memchr::memchr2;
-
-use crate::skip::Skipper;
+use crate::skip::{Skipper, string_part};
 
 /// A scalar longer than this is found but not kept.
 const MAX_SCALAR_BYTES: usize = 64 * 1024;
@@ -329,25 +327,6 @@ impl<const N: usize> Scanner<N> {
             self.scalar.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
     }
-}
-
-/// Goes through a string up to and including its closing quote. Returns how many bytes were used
-/// and whether the quote was among them.
-fn string_part(chunk: &[u8], escaped: &mut bool) -> (usize, bool) {
-    let mut at = 0;
-    while at < chunk.len() {
-        if std::mem::take(escaped) {
-            at += 1;
-            continue;
-        }
-        let Some(found) = memchr2(b'"', b'\\', &chunk[at..]) else { break };
-        at += found + 1;
-        if chunk[at - 1] == b'"' {
-            return (at, true);
-        }
-        *escaped = true;
-    }
-    (chunk.len(), false)
 }
 
 #[cfg(test)]

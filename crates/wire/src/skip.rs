@@ -45,7 +45,7 @@ impl Skipper {
     /// Takes a whole block into account, or returns `false`, unchanged, if the end may be in it.
     fn pass_over(&mut self, bytes: &[u8; 64]) -> bool {
         let block = Block::of(bytes);
-        let (escaped, escape_goes_on) = self.escaped_bytes(block.equal_to(b'\\'));
+        let (escaped, escape_goes_on) = escaped_bytes(block.equal_to(b'\\'), self.escaped);
         let quotes = block.equal_to(b'"') & !escaped;
         // A long text is one string: nothing in it counts.
         if quotes == 0 && self.in_string {
@@ -69,21 +69,6 @@ impl Skipper {
         true
     }
 
-    /// Which bytes follow an unescaped backslash, and whether the next block's first one does.
-    fn escaped_bytes(&self, backslashes: u64) -> (u64, bool) {
-        const ODD_BITS: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-        let first_is_escaped = u64::from(self.escaped);
-        if backslashes == 0 {
-            return (first_is_escaped, false);
-        }
-        // In a run of backslashes every second one is itself escaped. Subtracting the run's start
-        // from the odd bits carries through the run and leaves the alternation behind.
-        let starts = backslashes & !first_is_escaped;
-        let alternation = ((starts << 1) | ODD_BITS).wrapping_sub(starts) ^ ODD_BITS;
-        let escaped = alternation ^ (backslashes | first_is_escaped);
-        (escaped, (alternation & backslashes) >> 63 == 1)
-    }
-
     fn skip_bytewise(&mut self, bytes: &[u8]) -> Option<usize> {
         for (index, byte) in bytes.iter().enumerate() {
             if self.escaped {
@@ -105,6 +90,48 @@ impl Skipper {
         }
         None
     }
+}
+
+/// Returns how many bytes of `chunk` belong to a string up to and including its closing quote, and
+/// whether that was among them. `escaped` says that a backslash stands before the chunk.
+pub(crate) fn string_part(chunk: &[u8], escaped: &mut bool) -> (usize, bool) {
+    let (blocks, rest) = chunk.as_chunks::<64>();
+    for (index, bytes) in blocks.iter().enumerate() {
+        let block = Block::of(bytes);
+        let (after_backslash, goes_on) = escaped_bytes(block.equal_to(b'\\'), *escaped);
+        let quotes = block.equal_to(b'"') & !after_backslash;
+        if quotes != 0 {
+            *escaped = false;
+            return (index * 64 + quotes.trailing_zeros() as usize + 1, true);
+        }
+        *escaped = goes_on;
+    }
+    for (index, byte) in rest.iter().enumerate() {
+        if std::mem::take(escaped) {
+            continue;
+        }
+        match byte {
+            b'"' => return (blocks.len() * 64 + index + 1, true),
+            b'\\' => *escaped = true,
+            _ => {}
+        }
+    }
+    (chunk.len(), false)
+}
+
+/// Which bytes follow an unescaped backslash, and whether the next block's first one does.
+fn escaped_bytes(backslashes: u64, escaped: bool) -> (u64, bool) {
+    const ODD_BITS: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    let first_is_escaped = u64::from(escaped);
+    if backslashes == 0 {
+        return (first_is_escaped, false);
+    }
+    // In a run of backslashes every second one is itself escaped. Subtracting the run's start
+    // from the odd bits carries through the run and leaves the alternation behind.
+    let starts = backslashes & !first_is_escaped;
+    let alternation = ((starts << 1) | ODD_BITS).wrapping_sub(starts) ^ ODD_BITS;
+    let escaped = alternation ^ (backslashes | first_is_escaped);
+    (escaped, (alternation & backslashes) >> 63 == 1)
 }
 
 impl Block {
@@ -164,6 +191,28 @@ mod tests {
             let bytewise = Skipper::after_opening().skip_bytewise(text.as_bytes());
             prop_assert_eq!(end_of(text.as_bytes(), chunk), bytewise);
             prop_assert_eq!(end_of(text.as_bytes(), 64), bytewise);
+        }
+
+        #[test]
+        fn a_string_ends_at_its_first_quote_that_is_not_escaped(
+            text in r#"(\\\\|\\"|a|"|\\){0,300}"#, chunk in 1_usize..200
+        ) {
+            let (mut escaped, mut seen, mut end) = (false, 0, None);
+            for chunk in text.as_bytes().chunks(chunk) {
+                let (used, is_end) = string_part(chunk, &mut escaped);
+                seen += used;
+                if is_end {
+                    end = Some(seen);
+                    break;
+                }
+            }
+            let mut is_escaped = false;
+            let expected = text.bytes().position(|byte| {
+                let is_end = byte == b'"' && !is_escaped;
+                is_escaped = byte == b'\\' && !is_escaped;
+                is_end
+            });
+            prop_assert_eq!(end, expected.map(|index| index + 1));
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Decides whether a line is valid JSON.
 //!
 //! Asked of every line that comes from the client, which is owed a parse error, and of those an
-//! upstream sends that are short enough to look at. Depth costs a byte a level and no stack.
+//! upstream sends that are short enough to look at. Depth costs little memory and no stack.
 
 use std::io::{self, Read};
 
 use serde::de::IgnoredAny;
+
+use crate::{valid, walk::Passed};
 
 /// Why a line is not JSON, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +26,27 @@ pub fn check(bytes: &[u8]) -> Result<(), NotJson> {
     if let Err(error) = std::str::from_utf8(bytes) {
         return Err(not_utf8(error.valid_up_to() as u64));
     }
+    if valid::is_valid(bytes, None) {
+        return Ok(());
+    }
+    // It is wrong: a parser says where.
     serde_json::from_slice::<IgnoredAny>(bytes)
         .map(drop)
         .map_err(|error| NotJson(error.to_string()))
+}
+
+/// True if `bytes` are one JSON value in UTF-8. For a text so long that its memory is to be given
+/// back on the way.
+pub fn is_valid_telling(bytes: &[u8], passed: Passed<'_>) -> bool {
+    const STEP: usize = 16 * 1024 * 1024;
+    let mut utf8 = Utf8Check::default();
+    for (index, part) in bytes.chunks(STEP).enumerate() {
+        utf8.push(part);
+        if let Some(passed) = passed {
+            passed(&bytes[index * STEP..]);
+        }
+    }
+    utf8.first_invalid().is_none() && valid::is_valid(bytes, passed)
 }
 
 /// Checks that `reader` yields one JSON value in UTF-8, without holding it in memory.

@@ -3,8 +3,6 @@
 //! For JSON that is in memory, or mapped, and valid; anything else ends the walk early, never with a
 //! panic. Values come out as their text.
 
-use memchr::memchr2;
-
 use crate::skip::Skipper;
 
 /// How much of a value is passed over before whoever asked is told.
@@ -74,6 +72,11 @@ pub fn value(json: &[u8]) -> Option<(&[u8], &[u8])> {
     split_value(json, None)
 }
 
+/// [`value`] of a text so long that its memory is to be given back on the way.
+pub fn value_telling<'a>(json: &'a [u8], passed: Passed<'_>) -> Option<(&'a [u8], &'a [u8])> {
+    split_value(json, passed)
+}
+
 /// Tells a value's type; `None` if it is no JSON.
 pub fn type_of(json: &[u8]) -> Option<Type> {
     Some(match json.first()? {
@@ -128,10 +131,50 @@ fn after_separator<'a>(rest: &'a [u8], is_first: &mut bool) -> Option<&'a [u8]> 
     Some(rest.strip_prefix(b",")?.trim_ascii_start())
 }
 
+/// Splits the string at the front of `json`: what is between its quotes, whether that is free of
+/// escapes, and what follows.
+pub fn text(json: &[u8]) -> Option<(&[u8], bool, &[u8])> {
+    let body = json.strip_prefix(b"\"")?;
+    let mut is_plain = true;
+    let mut at = 0;
+    loop {
+        // Most strings are short: a word at a time finds their end before a search has begun.
+        while let Some(word) = body[at..].first_chunk::<8>() {
+            let before = bytes_before_end(*word);
+            at += before;
+            if before < 8 {
+                break;
+            }
+        }
+        match body.get(at)? {
+            b'"' => return Some((&body[..at], is_plain, &body[at + 1..])),
+            b'\\' => {
+                is_plain = false;
+                at += 2;
+                if at > body.len() {
+                    return None;
+                }
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// How many bytes of a word come before its first quote or backslash.
+fn bytes_before_end(word: [u8; 8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    // The lowest high bit that is set marks the first byte that is zero.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH_BITS;
+    let word = u64::from_le_bytes(word);
+    let found = zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5C));
+    found.trailing_zeros() as usize / 8
+}
+
 fn split_value<'a>(json: &'a [u8], passed: Passed<'_>) -> Option<(&'a [u8], &'a [u8])> {
     let end = match type_of(json)? {
         Type::Object | Type::Array => container_end(json, passed)?,
-        Type::String => string_end(json)?,
+        Type::String => text(json)?.0.len() + 2,
         Type::Number | Type::Boolean | Type::Null => json
             .iter()
             .position(|byte| {
@@ -157,17 +200,6 @@ fn container_end(json: &[u8], passed: Passed<'_>) -> Option<usize> {
         if let Some(passed) = passed {
             passed(&json[at..]);
         }
-    }
-}
-
-fn string_end(json: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr2(b'"', b'\\', json.get(at..)?)?;
-        if json[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
     }
 }
 

@@ -3,9 +3,10 @@
 //! A value that has been seen before tells nothing new but its frequency, and most have been: so
 //! this is asked first, with a hash, and everything else is done for new values alone.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
-use foldhash::fast::FixedState;
+// Of the faster hash not all bits are good enough to estimate with.
+use foldhash::quality::FixedState;
 
 /// Up to this many values are remembered as they are, with how often each occurs.
 pub(super) const MAX_LISTED: usize = 64;
@@ -65,7 +66,9 @@ pub(super) struct Registers(Vec<u8>);
 pub(super) fn hash(value: &[u8], is_text: bool) -> u64 {
     // The same in every run: a summary is a function of the bytes. The text "1" is not the number.
     let seed = if is_text { 0x00F0_4EBA } else { 0x00F0_4EBB };
-    FixedState::with_seed(seed).hash_one(value).max(1)
+    let mut hasher = FixedState::with_seed(seed).build_hasher();
+    hasher.write(value);
+    hasher.finish().max(1)
 }
 
 impl Default for Allowance {

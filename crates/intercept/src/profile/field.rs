@@ -158,8 +158,13 @@ impl Observer {
     }
 
     fn number(&mut self, json: &[u8], allowance: &mut Allowance) {
-        let is_integer = json.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'-'));
-        let value = if is_integer && json != b"-0" { Cow::Borrowed(json) } else { canonical(json) };
+        let (mut is_integer, mut has_exponent) = (true, false);
+        for byte in json {
+            is_integer &= *byte <= b'9' && *byte != b'.';
+            has_exponent |= *byte > b'9';
+        }
+        let is_plain = if is_integer { json != b"-0" } else { json.last() != Some(&b'0') };
+        let value = if is_plain && !has_exponent { Cow::Borrowed(json) } else { canonical(json) };
         let is_new = self.is_new(hash(&value, false), &value, allowance);
         if is_new {
             self.learn(if is_integer { Kind::Integer } else { Kind::Float }, &value, Kind::or);
@@ -314,13 +319,8 @@ pub(crate) fn text_of(json: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A number that is not a plain integer, such that equal ones read the same: 1.0 and 1e0 are 1.
+/// A number such that equal ones read the same: 1.0 and 1e0 are 1.
 fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
-    let has_exponent = json.iter().any(|byte| matches!(byte, b'e' | b'E'));
-    let has_fraction = memchr(b'.', json).is_some();
-    if has_fraction && !has_exponent && json.last() != Some(&b'0') {
-        return Cow::Borrowed(json);
-    }
     let text = std::str::from_utf8(json).unwrap_or_default();
     match text.parse::<f64>() {
         // `Display` writes no exponent and no needless zero.

@@ -112,14 +112,25 @@ impl<'a> Builder<'a> {
                     None => return,
                 },
             };
-            let Some((value, after)) = walk::value(value) else { return };
+            let (raw, after) = if value.starts_with(b"\"") {
+                let Some((text, is_plain, after)) = walk::text(value) else { return };
+                let json = &value[..text.len() + 2];
+                (if is_plain { Raw::Text(text) } else { Raw::Json(json) }, after)
+            } else {
+                let Some((json, after)) = walk::value(value) else { return };
+                (Raw::Json(json), after)
+            };
             if let Some(index) = index {
                 let field = &mut self.fields.list[index];
-                if self.rules.has_cells && value.starts_with(b"\"") {
-                    let cell = text_of(value);
-                    field.see(self.records, Raw::Cell(&cell), &mut self.fields.allowance);
-                } else {
-                    field.see(self.records, Raw::Json(value), &mut self.fields.allowance);
+                match raw {
+                    Raw::Text(text) if self.rules.has_cells => {
+                        field.see(self.records, Raw::Cell(text), &mut self.fields.allowance);
+                    }
+                    Raw::Json(json @ [b'"', ..]) if self.rules.has_cells => {
+                        let cell = text_of(json);
+                        field.see(self.records, Raw::Cell(&cell), &mut self.fields.allowance);
+                    }
+                    raw => field.see(self.records, raw, &mut self.fields.allowance),
                 }
             }
             rest = after;

@@ -29,12 +29,7 @@ const MAX_ENVELOPE_BYTES: usize = 120;
 
 /// The tables of a document, and the values beside them.
 pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Contents {
-    let release = |rest: &[u8]| {
-        let offset = rest.as_ptr().addr().wrapping_sub(payload.as_ptr().addr());
-        if offset < payload.len() {
-            payload.release_before(offset);
-        }
-    };
+    let release = |rest: &[u8]| payload.release_before_slice(rest);
     let mut search =
         Search { passed: Some(&release), candidates: Vec::new(), envelope: Vec::new() };
     search.look(json.trim_ascii_start(), "$", 0);
