@@ -21,6 +21,20 @@ const CHUNK: usize = 256 * 1024;
 /// An escape is never longer than a pair of surrogates; the closing quote comes on top.
 const LONGEST: usize = 13;
 
+/// What the byte after a backslash stands for, or 0 if that takes more than this table.
+const SINGLE: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[b'/' as usize] = b'/';
+    table[b'n' as usize] = b'\n';
+    table[b't' as usize] = b'\t';
+    table[b'r' as usize] = b'\r';
+    table[b'b' as usize] = 8;
+    table[b'f' as usize] = 12;
+    table
+};
+
 /// Copies the string that `json` yields, quotes included, to `sink`, decoded.
 pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trouble> {
     let mut buffer = vec![0; CHUNK];
@@ -59,6 +73,13 @@ fn decode(text: &[u8], is_end: bool, out: &mut [u8]) -> Result<(usize, usize), T
         at += plain;
         written += plain;
         if plain < 8 {
+            let single = SINGLE[usize::from(text[at + 1])];
+            if single != 0 {
+                out[written] = single;
+                at += 2;
+                written += 1;
+                continue;
+            }
             let (length, bytes) = escape(&text[at..], &mut out[written..])?;
             at += length;
             written += bytes;
@@ -90,19 +111,17 @@ fn bytes_before_backslash(word: [u8; 8]) -> usize {
 }
 
 /// Decodes the escape at the front of `text`. Returns its length, and how many bytes it stands for.
-#[inline]
 fn escape(text: &[u8], out: &mut [u8]) -> Result<(usize, usize), Trouble> {
-    out[0] = match text.get(1) {
-        Some(b'n') => b'\n',
-        Some(b't') => b'\t',
-        Some(b'r') => b'\r',
-        Some(b'b') => 8,
-        Some(b'f') => 12,
-        Some(b'u') => return unicode(text, out),
-        Some(other) => *other,
-        None => return Err(Trouble::NotText),
-    };
-    Ok((2, 1))
+    match text.get(1) {
+        Some(b'u') => unicode(text, out),
+        Some(byte) => {
+            // An escape that JSON does not know stands for itself.
+            out[0] =
+                if SINGLE[usize::from(*byte)] == 0 { *byte } else { SINGLE[usize::from(*byte)] };
+            Ok((2, 1))
+        }
+        None => Err(Trouble::NotText),
+    }
 }
 
 fn unicode(text: &[u8], out: &mut [u8]) -> Result<(usize, usize), Trouble> {

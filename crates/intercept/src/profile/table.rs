@@ -99,9 +99,26 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The fields of a record that is a JSON object, after `before` others.
-    pub(crate) fn object(&mut self, before: usize, object: &[u8]) {
-        let mut rest = object.get(1..).unwrap_or_default();
+    /// Begins and ends a record that is the JSON object at the front of `json`, and returns what
+    /// follows it.
+    pub(crate) fn object_record(&mut self, json: &'a [u8]) -> Option<&'a [u8]> {
+        self.records += 1;
+        let rest = self.object(0, json)?;
+        let written = &json[..json.len() - rest.len()];
+        self.samples.offer(self.records, written);
+        self.release(written);
+        Some(rest)
+    }
+
+    /// True if the fields of the next record are to be told.
+    pub(crate) fn observes_next(&self) -> bool {
+        self.rules.sample_size == 0 || self.records < self.rules.sample_size
+    }
+
+    /// The fields of the JSON object at the front of `json`, after `before` others. Returns what
+    /// follows it, if it has an end.
+    pub(crate) fn object<'j>(&mut self, before: usize, json: &'j [u8]) -> Option<&'j [u8]> {
+        let mut rest = json.get(1..)?;
         let mut place = before;
         loop {
             // Records are mostly alike: the same name stands at the same place as in the last one.
@@ -109,15 +126,15 @@ impl<'a> Builder<'a> {
                 Some(found) => found,
                 None => match self.fields.next(place, rest, self.rules.detects_types) {
                     Some(found) => found,
-                    None => return,
+                    None => return rest.trim_ascii_start().strip_prefix(b"}"),
                 },
             };
             let (raw, after) = if value.starts_with(b"\"") {
-                let Some((text, is_plain, after)) = walk::text(value) else { return };
+                let (text, is_plain, after) = walk::text(value)?;
                 let json = &value[..text.len() + 2];
                 (if is_plain { Raw::Text(text) } else { Raw::Json(json) }, after)
             } else {
-                let Some((json, after)) = walk::value(value) else { return };
+                let (json, after) = walk::value(value)?;
                 (Raw::Json(json), after)
             };
             if let Some(index) = index {

@@ -155,7 +155,7 @@ fn table<'a>(
     let kind = form.name();
     match &form {
         Form::Record => record(&mut builder, json),
-        Form::Objects => elements().for_each(|element| record(&mut builder, element)),
+        Form::Objects => drop(objects(&mut builder, json)),
         Form::Wrapped(key) => elements().for_each(|element| {
             let wrapped = walk::members(element).into_iter().flatten().find(|(k, _)| k == key);
             record(&mut builder, wrapped.map_or(element, |(_, value)| value));
@@ -201,6 +201,22 @@ fn table<'a>(
         _ => path,
     };
     builder.finish(path, kind, header)
+}
+
+/// Goes through a list of objects, looking at each byte once.
+fn objects<'a>(table: &mut Builder<'a>, list: &'a [u8]) -> Option<()> {
+    let mut rest = list.strip_prefix(b"[")?;
+    loop {
+        let element = rest.trim_ascii_start();
+        rest = if element.starts_with(b"{") && table.observes_next() {
+            table.object_record(element)?
+        } else {
+            let (value, after) = walk::value(element)?;
+            record(table, value);
+            after
+        };
+        rest = rest.trim_ascii_start().strip_prefix(b",")?;
+    }
 }
 
 fn record<'a>(table: &mut Builder<'a>, json: &'a [u8]) {
