@@ -13,8 +13,10 @@ use crate::without_settings;
 
 /// The tools of every upstream here.
 const TOOLS: &str = "orders,catalogue,tree,listing,illustrated,few,broken";
-/// The same where structured content may be an array.
-const TOOLS_AND_ARRAYS: &str = "orders,catalogue,tree,listing,illustrated,few,broken,rows,few_rows";
+/// Those whose structured content is an array.
+const ARRAYS: &str = ",rows,few_rows";
+/// The one that is answered as a task.
+const JOB: &str = ",job";
 /// Tools whose schema can be put inside another one, whoever wrote it.
 const CAN_BE_WIDENED: [&str; 5] = ["orders", "catalogue", "illustrated", "few", "broken"];
 
@@ -25,7 +27,7 @@ struct Client {
 
 struct Upstream {
     command: Vec<String>,
-    tools: &'static str,
+    tools: String,
 }
 
 /// Runs `client` with `upstream`, directly and through Forebay, and compares what came of each call.
@@ -97,8 +99,10 @@ impl Client {
     }
 
     fn report_with(&self, upstream: &Upstream, command: &mut Command, before: &[&str]) -> Value {
-        command.args(&self.script[1..]).args([upstream.tools, "--era", self.era, "--"]);
-        let output = command.args(before).args(&upstream.command).output().unwrap();
+        command.args(&self.script[1..]).args([&upstream.tools, "--era", self.era, "--"]);
+        // Python would leave what it compiles beside the scripts.
+        command.args(before).args(&upstream.command).env("PYTHONDONTWRITEBYTECODE", "1");
+        let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
@@ -121,23 +125,29 @@ impl Client {
 impl Upstream {
     fn typescript_sdk(node: &real::Node) -> Self {
         let command = [node.script("servers/ts_large.mjs"), vec!["sdk".to_owned()]].concat();
-        Self { command, tools: TOOLS }
+        Self { command, tools: TOOLS.to_owned() }
     }
 
     fn typescript(node: &real::Node) -> Self {
         let command = [node.script("servers/ts_large.mjs"), vec!["server".to_owned()]].concat();
-        Self { command, tools: TOOLS_AND_ARRAYS }
+        Self { command, tools: TOOLS.to_owned() + ARRAYS }
     }
 
     fn python(python: &real::Python) -> Self {
-        Self { command: python.script("servers/py_large.py"), tools: TOOLS }
+        Self { command: python.script("servers/py_large.py"), tools: TOOLS.to_owned() }
+    }
+
+    /// Has the client call a tool as a task too, if it can.
+    fn with_task(self) -> Self {
+        Self { tools: self.tools + JOB, ..self }
     }
 }
 
 #[test]
 fn typescript_sdk() {
     let Some(node) = real::node("typescript_sdk") else { return };
-    takes_replaced_results(&Client::typescript_sdk(node), &Upstream::typescript_sdk(node));
+    let upstream = Upstream::typescript_sdk(node).with_task();
+    takes_replaced_results(&Client::typescript_sdk(node), &upstream);
 }
 
 #[test]
@@ -165,5 +175,6 @@ fn python_sdk_modern() {
     let test = "python_sdk_modern";
     let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
     takes_replaced_results(&Client::python(python, "modern"), &Upstream::typescript(node));
-    takes_replaced_results(&Client::python(python, "modern"), &Upstream::python(python));
+    let upstream = Upstream::python(python).with_task();
+    takes_replaced_results(&Client::python(python, "modern"), &upstream);
 }

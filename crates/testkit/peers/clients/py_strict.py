@@ -16,8 +16,7 @@ from typing import Any
 import anyio
 from mcp import Client, StdioServerParameters
 from mcp_types import Implementation
-
-PATIENCE_SECS = 20
+from py_client import PATIENCE_SECS, Tasks
 
 
 async def report(names: list[str], era: str, command: list[str]) -> dict[str, Any]:
@@ -27,6 +26,7 @@ async def report(names: list[str], era: str, command: list[str]) -> dict[str, An
         mode="legacy" if era == "legacy" else "auto",
         client_info=Implementation(name="py-strict-peer", version="1.0.0"),
         read_timeout_seconds=PATIENCE_SECS,
+        extensions=[Tasks()],
     )
     async with client:
         if (client.protocol_version == "2026-07-28") != (era == "modern"):

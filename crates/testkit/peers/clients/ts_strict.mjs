@@ -3,7 +3,8 @@
 //   node clients/ts_strict.mjs SDK TOOL,TOOL… --era legacy|modern -- COMMAND ARGS…
 //
 // SDK is `sdk` (@modelcontextprotocol/sdk 1.x, legacy only) or `client` (@modelcontextprotocol/client
-// 2.x). Calls the tools, lists them, calls them again, and prints one line of JSON:
+// 2.x). The tool `job` is called as a task, which the first alone can do. Calls the tools, lists them,
+// calls them again, and prints one line of JSON:
 // `{"schemas": {TOOL: its schema}, "unlisted": {TOOL: OUTCOME}, "listed": {TOOL: OUTCOME}}`, where an
 // outcome is `{"result": …}` or `{"error": its message}`.
 
@@ -50,10 +51,23 @@ async function callAll(client) {
     return outcomes;
 }
 
-function call(client, name) {
+async function call(client, name) {
     const params = { name, arguments: {} };
     const options = { timeout: PATIENCE_MS };
+    if (name === 'job') {
+        return await task(client.experimental.tasks.callToolStream(params, undefined, { task: {}, ...options }));
+    }
     return sdk === 'sdk' ? client.callTool(params, undefined, options) : client.callTool(params, options);
+}
+
+/** The result of a call that is answered as a task, with the task's id blanked. */
+async function task(stream) {
+    let id;
+    for await (const message of stream) {
+        if (message.type === 'error') throw message.error;
+        if (message.type === 'taskCreated') id = message.task.taskId;
+        if (message.type === 'result') return JSON.parse(JSON.stringify(message.result).replace(id, '<id>'));
+    }
 }
 
 async function outcome(promise) {

@@ -2,16 +2,18 @@
 
     python servers/py_large.py
 
-Over stdio, both eras. Its tools have the names of those of ts_large.mjs.
+Over stdio, both eras. Its tools have the names of those of ts_large.mjs. In the modern era `job` is
+answered as a task.
 """
 
 from typing import Annotated, Literal
 
 from mcp.server import MCPServer
 from mcp_types import CallToolResult, ImageContent, TextContent
+from py_server import Tasks
 from pydantic import BaseModel, ConfigDict, Field
 
-server = MCPServer("py-large-fixture", version="1.0.0", log_level="ERROR")
+server = MCPServer("py-large-fixture", version="1.0.0", extensions=[Tasks()], log_level="ERROR")
 
 
 class Strict(BaseModel):
@@ -77,6 +79,12 @@ def illustrated() -> Annotated[CallToolResult, Orders]:
         structured_content=make_orders(1_000).model_dump(),
         _meta={"example.test/extra": {"kept": True}},
     )
+
+
+@server.tool()
+def job() -> Orders:
+    """Its result is fetched by `tasks/get`."""
+    return make_orders(1_000)
 
 
 @server.tool()

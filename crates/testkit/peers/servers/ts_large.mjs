@@ -3,7 +3,8 @@
 //   node servers/ts_large.mjs server   on @modelcontextprotocol/server 2.x, both eras
 //   node servers/ts_large.mjs sdk      on @modelcontextprotocol/sdk 1.x, legacy only
 //
-// Its tools have the names of those of py_large.py.
+// Its tools have the names of those of py_large.py; `job`, which is answered as a task, is there with
+// the second only.
 
 import { z } from 'zod';
 
@@ -14,6 +15,7 @@ const ORDER = z.strictObject({
     status: z.enum(['open', 'paid', 'sent']),
     total: z.number()
 });
+const ORDERS = z.strictObject({ orders: z.array(ORDER) });
 
 if (process.argv[2] === 'server') {
     const { McpServer } = await import('@modelcontextprotocol/server');
@@ -26,18 +28,22 @@ if (process.argv[2] === 'server') {
 } else {
     const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js');
     const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-    await build(McpServer).connect(new StdioServerTransport());
+    const { InMemoryTaskStore } = await import('@modelcontextprotocol/sdk/experimental/tasks');
+    const capabilities = { tasks: { requests: { tools: { call: {} } } } };
+    const server = build(McpServer, { capabilities, taskStore: new InMemoryTaskStore() });
+    addJob(server);
+    await server.connect(new StdioServerTransport());
 }
 
-function build(McpServer) {
-    const server = new McpServer({ name: 'ts-large-fixture', version: '1.0.0' });
+function build(McpServer, options) {
+    const server = new McpServer({ name: 'ts-large-fixture', version: '1.0.0' }, options);
     addLarge(server);
     addSmall(server);
     return server;
 }
 
 function addLarge(server) {
-    const orders = { outputSchema: z.strictObject({ orders: z.array(ORDER) }) };
+    const orders = { outputSchema: ORDERS };
     server.registerTool('orders', orders, () => structured({ orders: makeOrders(1_000) }));
 
     // Refers to itself by `$defs`, two levels below the root.
@@ -66,8 +72,7 @@ function addLarge(server) {
 }
 
 function addSmall(server) {
-    const few = { outputSchema: z.strictObject({ orders: z.array(ORDER) }) };
-    server.registerTool('few', few, () => structured({ orders: makeOrders(2) }));
+    server.registerTool('few', { outputSchema: ORDERS }, () => structured({ orders: makeOrders(2) }));
 
     // The bound is listed, but not checked by the server, so that this result breaks its schema.
     const broken = { outputSchema: z.strictObject({ count: z.number().meta({ maximum: 1 }) }) };
@@ -79,6 +84,19 @@ function addRows(server) {
     const rows = { outputSchema: z.array(ORDER) };
     server.registerTool('rows', rows, () => structured(makeOrders(1_000)));
     server.registerTool('few_rows', rows, () => structured(makeOrders(2)));
+}
+
+/** A large result that is fetched by `tasks/result`. */
+function addJob(server) {
+    server.experimental.tasks.registerToolTask('job', { outputSchema: ORDERS }, {
+        async createTask({ taskStore }) {
+            const task = await taskStore.createTask({ ttl: 60_000, pollInterval: 20 });
+            await taskStore.storeTaskResult(task.taskId, 'completed', structured({ orders: makeOrders(1_000) }));
+            return { task };
+        },
+        getTask: ({ taskId, taskStore }) => taskStore.getTask(taskId),
+        getTaskResult: ({ taskId, taskStore }) => taskStore.getTaskResult(taskId)
+    });
 }
 
 function makeOrders(count) {
