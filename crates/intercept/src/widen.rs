@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-/// What may stand only at the root of a schema, or is referred to from there.
-const ROOT_KEYS: [&str; 3] = ["$schema", "$defs", "definitions"];
+/// What may stand only at the root of a schema, or is referred to from there. References begin at
+/// the nearest `$id`, so that it has to stay with the definitions.
+const ROOT_KEYS: [&str; 4] = ["$schema", "$id", "$defs", "definitions"];
 
 /// A schema for whatever fits `schema`, and for replacements; `None` if the schema cannot be put
 /// inside another one.
@@ -16,8 +17,10 @@ pub(crate) fn schema(schema: &[u8]) -> Option<Vec<u8>> {
     for key in ROOT_KEYS {
         widened.extend(original.remove(key).map(|value| (key.to_owned(), value)));
     }
-    // The protocol wants an object at the root, up to 2025-11-25.
-    widened.insert("type".to_owned(), "object".into());
+    // Up to 2025-11-25 the protocol wants an object at the root. Later it may be anything.
+    if original.get("type").is_some_and(|kind| kind == "object") {
+        widened.insert("type".to_owned(), "object".into());
+    }
     widened.insert("anyOf".to_owned(), json!([original, replacement()]));
     serde_json::to_vec(&widened).ok()
 }
@@ -62,16 +65,26 @@ mod tests {
     fn a_schema_moves_under_any_of_and_its_definitions_stay() {
         let original = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+            "$id": "https://example.com/list",
             "properties": {"next": {"$ref": "#/$defs/Node"}}, "required": ["next"],
             "$defs": {"Node": {"type": "object"}},
         });
         let widened = widened(&original).unwrap();
-        assert_eq!(widened["$schema"], original["$schema"]);
-        assert_eq!(widened["$defs"], original["$defs"]);
+        for key in ["$schema", "$id", "$defs"] {
+            assert_eq!(widened[key], original[key]);
+        }
         assert_eq!(widened["type"], "object");
         let inner =
             json!({"type": "object", "properties": original["properties"], "required": ["next"]});
         assert_eq!(widened["anyOf"], json!([inner, replacement()]));
+    }
+
+    #[test]
+    fn what_need_not_be_an_object_may_still_be_something_else() {
+        for original in [json!({"type": "array"}), json!({"type": ["object", "null"]}), json!({})] {
+            let widened = widened(&original).unwrap();
+            assert_eq!(widened, json!({"anyOf": [original, replacement()]}));
+        }
     }
 
     #[test]

@@ -86,7 +86,8 @@ fn the_facts_of_real_results_are_true_and_every_record_is_kept() {
 #[test]
 fn the_independent_computation_finds_every_wrong_fact() {
     let test = "the_independent_computation_finds_every_wrong_fact";
-    let Some(python) = real::python(test) else { return };
+    let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
+    let Some(_) = real::corpus(test, node, python) else { return };
     let output = script(python, "corpus/test_facts.py").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -150,14 +151,15 @@ impl Corpus<'_> {
             differences: Vec::new(),
         };
         match dataset_in(shown_text(&replaced)) {
-            Some(id) => self.check(&mut outcome, &id, &original),
+            Some(id) => self.check(&mut outcome, &id, &original, shown_text(&replaced)),
             None => outcome.differences.push("it was not kept".to_owned()),
         }
         Some(outcome)
     }
 
-    /// Compares what was kept with the original, and its facts with those computed anew.
-    fn check(&self, outcome: &mut Outcome, id: &str, original: &Value) {
+    /// Compares what was kept with the original, and its facts with those computed anew. Runs the
+    /// queries that the summary suggests.
+    fn check(&self, outcome: &mut Outcome, id: &str, original: &Value, summary: &str) {
         let whole: Value = serde_json::from_slice(&self.datasets(&["original"], id)).unwrap();
         if whole != *original {
             outcome.differences.push("the restored result is another".to_owned());
@@ -165,9 +167,11 @@ impl Corpus<'_> {
         let file = |ending: &str| self.home.join(format!("{id}.{ending}"));
         fs::write(file("metadata"), self.datasets(&["show", "--json"], id)).unwrap();
         fs::write(file("original"), shown_text(original)).unwrap();
+        fs::write(file("summary"), summary).unwrap();
         let kept = String::from_utf8(self.datasets(&["path"], id)).unwrap();
         let output = script(self.python, "corpus/facts.py")
-            .args([&file("metadata"), Path::new(kept.trim_end()), &file("original")])
+            .args([&file("metadata"), Path::new(kept.trim_end())])
+            .args([&file("original"), &file("summary")])
             .arg(real::source("corpus/items.json"))
             .arg(&outcome.name)
             .output()
@@ -202,7 +206,7 @@ fn script(python: &real::Python, path: &str) -> Command {
     let words = python.script(path);
     let mut command = Command::new(&words[0]);
     // Scripts run where they lie; nothing is left beside them.
-    command.arg("-B").args(&words[1..]);
+    command.arg("-B").args(&words[1..]).env("PYTHONPATH", real::root().join("data"));
     command
 }
 

@@ -17,6 +17,7 @@ mod faithful;
 mod messages;
 mod rust_sdk;
 mod stats;
+mod strict;
 
 use std::{ffi::OsStr, path::Path, process::Command};
 

@@ -2,10 +2,11 @@
 
 A table is a number of records and, for each field, how often each value occurs. A value is a pair:
 its sort (`number`, `boolean`, `text`, `list`, `struct`) and its text, decoded if it is a string.
-Nothing here is shared with Forebay, nor made after it.
+Nothing here is shared with Forebay, nor made after it. What takes long is read once and remembered.
 """
 
 import csv
+import functools
 import io
 import itertools
 import json
@@ -117,6 +118,7 @@ def member(text, at, name, path):
     raise NoSuchTable(f"there is nothing at {path}")
 
 
+@functools.cache
 def json_table(text, path, kind):
     """The table of this kind at `path` in a JSON document."""
     way = steps(path)
@@ -254,6 +256,7 @@ def grid(header, lines):
     return table
 
 
+@functools.cache
 def separated(text, delimiter):
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     return grid(next(lines), lines)

@@ -1,11 +1,12 @@
 """Computes the facts of a kept result anew and prints every difference from its metadata.
 
-    python facts.py METADATA KEPT ORIGINAL [ITEMS NAME]
+    python facts.py METADATA KEPT ORIGINAL SUMMARY [ITEMS NAME]
 
 METADATA is a dataset's metadata file, KEPT its payload, ORIGINAL the text that the tool returned
-when it was asked without Forebay. ITEMS and NAME say what a person expects (`items.json`). Prints
-`{"format", "records", "reachable", "differences"}` as JSON: the records of the original, those of
-them that the kept file holds, and what is wrong. Uses nothing of Forebay's.
+when it was asked without Forebay, SUMMARY what Forebay put in its place. ITEMS and NAME say what a
+person expects (`items.json`). Prints `{"format", "records", "reachable", "differences"}` as JSON: the
+records of the original, those of them that the kept file holds, and what is wrong, be it a fact or a
+query that the summary suggests. Uses nothing of Forebay's.
 """
 
 import json
@@ -16,6 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import documents
+import queries
 
 EXACT = 20_000
 TOLERANCE = 0.05
@@ -23,6 +25,7 @@ MAX_LISTED = 64
 MAX_LISTED_BYTES = 64
 MAX_RANGE_BYTES = 200
 TOP = 5
+CELLS = ("csv", "tsv", "markdown", "xml", "stanzas")
 
 TIMESTAMP = re.compile(
     r"[0-9]{4}-([0-9]{2})-([0-9]{2})[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?"
@@ -256,16 +259,35 @@ def compare(metadata, text, expected=None):
         except documents.NoSuchTable as why:
             yield f"{where}: {why}"
             continue
-        if form in ("log", "lines") or expected.get("isHeadless"):
-            # How a line is taken apart, and what its parts are called, is not this check's to say.
+        if is_of_lines(form, expected):
             table = documents.lines(text)
             if said["records"] != table.records:
                 yield f"{where}: records is {said['records']}, should be {table.records}"
             continue
-        is_table_of_cells = form in ("csv", "tsv", "markdown", "xml", "stanzas")
+        is_table_of_cells = form in CELLS
         is_text_exact = form != "yaml"
         for difference in compare_table(said, table, is_table_of_cells, is_text_exact):
             yield f"{where}: {difference}"
+
+
+def is_of_lines(form, expected):
+    """How a line is taken apart, and what its parts are called, is not this check's to say."""
+    return form in ("log", "lines") or expected.get("isHeadless", False)
+
+
+def compare_queries(summary, metadata, text, expected):
+    """What is wrong with the queries that the summary suggests for the main table."""
+    if not metadata["tables"]:
+        return []
+    said, form = metadata["tables"][0], metadata["format"]
+    if is_of_lines(form, expected):
+        told = {field["name"]: field.get("top", []) for field in said["fields"]}
+        columns = {name: Counter({("text", value): times for value, times in top}) for name, top in told.items()}
+    else:
+        columns = table_of(said, form, text, expected.get("first")).fields
+        if form in CELLS:
+            columns = {name: as_cells(counts) for name, counts in columns.items()}
+    return queries.compare(summary, metadata["id"], said, columns)
 
 
 def compare_with_expected(metadata, expected):
@@ -299,9 +321,9 @@ def read(path):
 
 
 def main():
-    metadata_path, kept_path, original_path, *rest = sys.argv[1:]
+    metadata_path, kept_path, original_path, summary_path, *rest = sys.argv[1:]
     metadata, original = json.loads(read(metadata_path)), read(original_path)
-    kept = read(kept_path)
+    kept, summary = read(kept_path), read(summary_path)
     differences = []
     if kept != original:
         differences.append("the kept file is not what the tool returned")
@@ -314,6 +336,7 @@ def main():
         differences.append(f"the metadata lack {missing}")
     else:
         differences += compare(metadata, original, expected)
+        differences += compare_queries(summary, metadata, original, expected)
         if expected:
             differences += compare_with_expected(metadata, expected)
     report = {"format": metadata.get("format"), "differences": differences}

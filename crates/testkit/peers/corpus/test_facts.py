@@ -5,6 +5,7 @@ import unittest
 
 import documents
 import facts
+import queries
 
 DOCUMENT = r"""{"total": 4, "a b": [
   {"id": 1, "name": "Zo\u00eb", "at": "2024-01-02T03:04:05Z", "tags": ["x"], "n": 1},
@@ -96,6 +97,51 @@ class Facts(unittest.TestCase):
         self.assertEqual(list(facts.compare(metadata, text, expected)), [])
         metadata["recordCount"] = said["records"] = 2
         self.assertEqual(len(list(facts.compare(metadata, text, expected))), 1)
+
+
+class Queries(unittest.TestCase):
+    def differences(self, *examples, metadata=METADATA):
+        summary = "Saved as d.\n" + "".join(f"- Example query: {query}\n" for query in examples)
+        return list(facts.compare_queries(summary, {"id": "d", **metadata}, DOCUMENT, {}))
+
+    def test_right_queries_hold(self):
+        found = self.differences(
+            "SELECT * FROM d LIMIT 10", "SELECT * FROM d WHERE name = 'Zoë' LIMIT 10",
+            "SELECT name, count(*), avg(id) FROM d GROUP BY name ORDER BY count(*) DESC",
+        )
+        self.assertEqual(found, [])
+
+    def test_wrong_queries_are_found(self):
+        for query in (
+            "SELECT * FROM e", "SELECT * FROM d WHERE name = 'Bob' LIMIT 10", "SELECT avg(name) FROM d",
+            "SELECT * FROM d WHERE id = 'x'", "SELECT order FROM d",
+        ):
+            self.assertEqual(len(self.differences(query)), 1, query)
+        self.assertEqual(len(self.differences()), 1)
+
+    def test_a_wrong_count_is_found(self):
+        metadata = copy.deepcopy(METADATA)
+        metadata["tables"][0]["fields"][1]["top"] = [["Ann", 1], ["Zoë", 1]]
+        query = "SELECT name, count(*) FROM d GROUP BY name"
+        self.assertEqual(len(self.differences(query, metadata=metadata)), 1)
+
+    def test_names_and_values_of_every_kind_can_be_asked_for(self):
+        cases = [
+            ("Last_Name2", "O'Brien", "Last_Name2 = 'O''Brien'"), ("group", "''", "\"group\" = ''''''"),
+            ("LEFT", "", "\"LEFT\" = ''"), ("2nd name", 'a "b"', "\"2nd name\" = 'a \"b\"'"),
+            ('say "hi"', "\\'; DROP", "\"say \"\"hi\"\"\" = '\\''; DROP'"),
+            ("Straße", "日本語 ✓", "\"Straße\" = '日本語 ✓'"), ("a.b", "50%", "\"a.b\" = '50%'"),
+            ("-- x", "/* */", "\"-- x\" = '/* */'"),
+        ]
+        for name, value, condition in cases:
+            column = condition.split(" = ")[0]
+            said = {"records": 3, "fields": [field(name, "string", 0, 2, 9, top=[[value, 2], ["other", 1]])]}
+            summary = (
+                f"- Example query: SELECT * FROM d WHERE {condition} LIMIT 10\n"
+                f"- Example query: SELECT {column}, count(*) FROM d GROUP BY {column} ORDER BY count(*) DESC\n"
+            )
+            columns = {name: {("text", value): 2, ("text", "other"): 1}}
+            self.assertEqual(list(queries.compare(summary, "d", said, columns)), [], name)
 
 
 class Kinds(unittest.TestCase):
