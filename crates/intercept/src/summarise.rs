@@ -45,8 +45,8 @@ pub(crate) fn of(dataset: &Dataset, profile: &Profile, policy: &Policy) -> Summa
     };
     let budget = policy.summary_tokens as u64;
     Summary {
-        text: fitting(budget, profile, |shares| subject.text(shares)),
-        facts: fitting(budget, profile, |shares| subject.facts(shares).to_string()),
+        text: subject.fitting(budget, |shares| subject.text(shares)),
+        facts: subject.fitting(budget, |shares| subject.facts(shares).to_string()),
     }
 }
 
@@ -60,6 +60,20 @@ struct Shares {
     extras: usize,
 }
 
+impl Shares {
+    fn fewer(self) -> Self {
+        match self {
+            Self { samples: 3, .. } => Self { samples: 2, ..self },
+            Self { extras: 4.., .. } => Self { extras: 3, ..self },
+            Self { samples: 2, .. } => Self { samples: 1, ..self },
+            Self { items: 9.., .. } => Self { items: self.items * 4 / 5, ..self },
+            Self { samples: 1, .. } => Self { samples: 0, ..self },
+            Self { items: 1.., .. } => Self { items: self.items * 4 / 5, ..self },
+            Self { .. } => Self { extras: 0, ..self },
+        }
+    }
+}
+
 struct Subject<'a> {
     dataset: &'a Dataset,
     profile: &'a Profile,
@@ -68,35 +82,40 @@ struct Subject<'a> {
     examples: Vec<String>,
 }
 
-/// Less and less, until it fits.
-fn fitting(budget: u64, profile: &Profile, write: impl Fn(Shares) -> String) -> String {
-    // A field takes three bytes at the least: more than this cannot fit.
-    const MAX_ITEMS: usize = MAX_BYTES / 3;
-    let items = match (profile.main(), &profile.outline) {
-        (Some(table), _) => table.fields.len(),
-        (None, Some(outline)) => outline.headings.len(),
-        (None, None) => 0,
-    };
-    let mut shares = Shares { items: items.min(MAX_ITEMS), samples: 3, extras: 8 };
-    loop {
-        let text = write(shares);
-        let fits = text.len() <= MAX_BYTES && tokens::up_to(budget, &text).is_some();
-        if fits || (shares.items == 0 && shares.samples == 0 && shares.extras == 0) {
-            return text;
-        }
-        shares = match shares {
-            Shares { samples: 3, .. } => Shares { samples: 2, ..shares },
-            Shares { extras: 4.., .. } => Shares { extras: 3, ..shares },
-            Shares { samples: 2, .. } => Shares { samples: 1, ..shares },
-            Shares { items: 9.., .. } => Shares { items: shares.items * 4 / 5, ..shares },
-            Shares { samples: 1, .. } => Shares { samples: 0, ..shares },
-            Shares { items: 1.., .. } => Shares { items: shares.items * 4 / 5, ..shares },
-            Shares { .. } => Shares { extras: 0, ..shares },
-        };
-    }
-}
-
 impl Subject<'_> {
+    /// Less and less, until it fits.
+    fn fitting(&self, budget: u64, write: impl Fn(Shares) -> String) -> String {
+        // A field takes three bytes at the least: more than this cannot fit.
+        const MAX_ITEMS: usize = MAX_BYTES / 3;
+        let items = match (self.profile.main(), &self.profile.outline) {
+            (Some(table), _) => table.fields.len(),
+            (None, Some(outline)) => outline.headings.len(),
+            (None, None) => 0,
+        };
+        let mut shares = Shares { items: items.min(MAX_ITEMS), samples: 3, extras: 8 };
+        loop {
+            let text = write(shares);
+            let fits = text.len() <= MAX_BYTES
+                && tokens::up_to(budget, &text).is_some()
+                && self.fits_whatever_its_name(budget, &text);
+            if fits || (shares.items == 0 && shares.samples == 0 && shares.extras == 0) {
+                return text;
+            }
+            shares = shares.fewer();
+        }
+    }
+
+    /// True if `text` would fit under another name, too: what is told must not hang on the letters
+    /// that happen to be in a dataset's name.
+    fn fits_whatever_its_name(&self, budget: u64, text: &str) -> bool {
+        const NAME_TOKENS: u64 = 8;
+        let path = self.path();
+        let nameless = text.replace(&path, "").replace(self.dataset.id().as_str(), "");
+        let names = text.matches(self.dataset.id().as_str()).count() as u64;
+        let room = names * NAME_TOKENS + path.len() as u64 / 2;
+        tokens::up_to(budget.saturating_sub(room), &nameless).is_some()
+    }
+
     fn text(&self, shares: Shares) -> String {
         let mut out = format!(
             "Large response detected ({}, ~{} tokens). Data has been saved as {}.\n\nSummary:\n",
