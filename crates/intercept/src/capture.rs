@@ -171,7 +171,12 @@ impl Captured<'_> {
         let first = head[1..count].iter().find(|byte| !byte.is_ascii_whitespace());
         let extension = if matches!(first, Some(b'{' | b'[')) { "json" } else { "txt" };
         let part = self.capture.start_part(extension)?;
-        match unescape::copy(&mut *result.whole.part(span).reader(), part) {
+        let text = result.whole.part(span);
+        let copied = match text.in_memory() {
+            Some(json) => unescape::copy_slice(json, part),
+            None => unescape::copy(&mut *text.reader(), part),
+        };
+        match copied {
             Ok(()) => {}
             Err(Trouble::Io(error)) => return Err(error.into()),
             Err(Trouble::NotText) => {

@@ -17,7 +17,7 @@ mod yaml;
 use std::borrow::Cow;
 
 use forebay_store::Mapped;
-use forebay_wire::{syntax, walk};
+use forebay_wire::syntax;
 
 use crate::profile::{Builder, Rules, Table};
 
@@ -88,7 +88,7 @@ impl Format {
 pub(crate) fn of(payload: &Mapped) -> View<'_> {
     let text: &[u8] = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
     let (format, content) = match text.trim_ascii_start().first() {
-        Some(b'{' | b'[' | b'"') => json_or_text(text, payload),
+        Some(b'{' | b'[' | b'"') => json_or_text(text),
         _ => plain(text),
     };
     View { format, content, payload }
@@ -104,25 +104,22 @@ pub(crate) fn not_json(payload: &Mapped) -> View<'_> {
     View { format: Format::Text, content: Content::Text, payload }
 }
 
-fn json_or_text<'a>(text: &'a [u8], payload: &Mapped) -> (Format, Content<'a>) {
-    let start = text.trim_ascii_start();
-    let release = |rest: &[u8]| payload.release_before_slice(rest);
-    let Some((value, rest)) = walk::value_telling(start, Some(&release)) else {
-        return plain(text);
-    };
-    if rest.trim_ascii_start().is_empty() {
-        return match value[0] {
-            b'"' => match wrapped::in_string(value) {
-                Some(json) => (Format::Json, Content::Json(Cow::Owned(json))),
-                None => plain(text),
-            },
-            _ => (Format::Json, Content::Json(Cow::Borrowed(value))),
-        };
+/// What a text is that begins like JSON. Whether it is to its end shows when it is read.
+fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
+    let text = text.trim_ascii();
+    match (text.first(), text.last()) {
+        (Some(b'{'), Some(b'}')) if json::is_ndjson(text) => {
+            (Format::Ndjson, Content::Ndjson(text))
+        }
+        (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')) => {
+            (Format::Json, Content::Json(Cow::Borrowed(text)))
+        }
+        (Some(b'"'), Some(b'"')) => match wrapped::in_string(text) {
+            Some(json) => (Format::Json, Content::Json(Cow::Owned(json))),
+            None => plain(text),
+        },
+        _ => plain(text),
     }
-    if json::is_ndjson(start) {
-        return (Format::Ndjson, Content::Ndjson(start));
-    }
-    plain(text)
 }
 
 /// What a text is that is not JSON as a whole.

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read, Write};
 
+use crate::parallel;
+
 /// Why a string could not be decoded.
 #[derive(Debug)]
 pub(crate) enum Trouble {
@@ -47,21 +49,48 @@ pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trou
         let is_end = count == 0;
         let available = held + count;
         let start = usize::from(std::mem::take(&mut is_first)).min(available);
-        // The closing quote is the last byte of all; it is dropped at the end.
-        let (used, written) = decode(&buffer[start..available], is_end, &mut decoded)?;
+        let text = &buffer[start..available];
+        // The closing quote is the last byte of all, and no part of the text.
+        let sure = text.len().saturating_sub(if is_end { 1 } else { LONGEST });
+        let (used, written) = decode(text, sure, &mut decoded)?;
         sink.write_all(&decoded[..written])?;
-        buffer.copy_within(start + used..available, 0);
-        held = available - start - used;
         if is_end {
             return Ok(());
         }
+        buffer.copy_within(start + used..available, 0);
+        held = available - start - used;
     }
 }
 
-/// Decodes as much of `text` as is sure to be whole. Returns how much that is, and how long it got.
-fn decode(text: &[u8], is_end: bool, out: &mut [u8]) -> Result<(usize, usize), Trouble> {
-    let limit =
-        if is_end { text.len().saturating_sub(1) } else { text.len().saturating_sub(LONGEST) };
+/// Copies the string that `json` is, quotes included, to `sink`, decoded, with two threads.
+pub(crate) fn copy_slice(json: &[u8], sink: &mut dyn Write) -> Result<(), Trouble> {
+    let text = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
+    let (first, second) = text.split_at(middle(text));
+    let (second, first) = parallel::both(text.len(), || decoded(second), || decoded(first));
+    sink.write_all(&first?)?;
+    sink.write_all(&second?)?;
+    Ok(())
+}
+
+/// A place near the middle of `text` that is in no escape.
+fn middle(text: &[u8]) -> usize {
+    const SEARCHED: usize = 4_096;
+    let half = text.len() / 2;
+    let is_between = |at: &usize| memchr::memchr(b'\\', &text[at - LONGEST..*at]).is_none();
+    let mut places = half.max(LONGEST)..text.len().min(half + SEARCHED);
+    places.find(is_between).unwrap_or(text.len())
+}
+
+fn decoded(text: &[u8]) -> Result<Vec<u8>, Trouble> {
+    let mut out = vec![0; text.len() + size_of::<u64>()];
+    let (_, written) = decode(text, text.len(), &mut out)?;
+    out.truncate(written);
+    Ok(out)
+}
+
+/// Decodes `text` up to `limit`, or the end of the escape that goes past it. Returns how much that
+/// is, and how long it got.
+fn decode(text: &[u8], limit: usize, out: &mut [u8]) -> Result<(usize, usize), Trouble> {
     let (mut at, mut written) = (0, 0);
     // In JSON records every few bytes there is an escape: too dense to search for each. A word is
     // copied whole, and what does not belong there is written over.
@@ -73,7 +102,7 @@ fn decode(text: &[u8], is_end: bool, out: &mut [u8]) -> Result<(usize, usize), T
         at += plain;
         written += plain;
         if plain < 8 {
-            let single = SINGLE[usize::from(text[at + 1])];
+            let single = text.get(at + 1).map_or(0, |byte| SINGLE[usize::from(*byte)]);
             if single != 0 {
                 out[written] = single;
                 at += 2;
@@ -95,8 +124,7 @@ fn decode(text: &[u8], is_end: bool, out: &mut [u8]) -> Result<(usize, usize), T
         at += length;
         written += bytes;
     }
-    // The closing quote itself.
-    Ok((if is_end { text.len() } else { at }, written))
+    Ok((at, written))
 }
 
 /// How many bytes of a word come before its first backslash.
@@ -151,9 +179,13 @@ mod tests {
 
     use super::*;
 
-    fn decoded(json: &[u8], portion: usize) -> Option<Vec<u8>> {
+    fn read(json: &[u8], portion: usize) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        copy(&mut Trickle(json, portion), &mut out).ok().map(|()| out)
+        let read = copy(&mut Trickle(json, portion), &mut out).ok().map(|()| out);
+        let mut out = Vec::new();
+        let sliced = copy_slice(json, &mut out).ok().map(|()| out);
+        assert_eq!(read, sliced, "both ways");
+        read
     }
 
     /// The same JSON in ASCII alone.
@@ -180,15 +212,15 @@ mod tests {
             if ascii {
                 json = escaped(&json);
             }
-            prop_assert_eq!(decoded(json.as_bytes(), portion), Some(text.into_bytes()));
+            prop_assert_eq!(read(json.as_bytes(), portion), Some(text.into_bytes()));
         }
     }
 
     #[test]
     fn half_a_surrogate_pair_is_no_text() {
         for json in [r#""\ud800""#, r#""\ud800\u0041""#, r#""a\udc00b""#, r#""\ud8""#] {
-            assert_eq!(decoded(json.as_bytes(), 64), None, "{json}");
+            assert_eq!(read(json.as_bytes(), 64), None, "{json}");
         }
-        assert_eq!(decoded(br#""\/\u0041""#, 3), Some(b"/A".to_vec()));
+        assert_eq!(read(br#""\/\u0041""#, 3), Some(b"/A".to_vec()));
     }
 }

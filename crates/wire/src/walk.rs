@@ -72,10 +72,53 @@ pub fn value(json: &[u8]) -> Option<(&[u8], &[u8])> {
     split_value(json, None)
 }
 
-/// [`value`] of a text so long that its memory is to be given back on the way.
-pub fn value_telling<'a>(json: &'a [u8], passed: Passed<'_>) -> Option<(&'a [u8], &'a [u8])> {
-    split_value(json, passed)
+/// A number at the front of a text.
+#[derive(Debug, Clone, Copy)]
+pub struct Number<'a> {
+    /// As it is written.
+    pub json: &'a [u8],
+    /// It has neither a fraction nor an exponent.
+    pub is_integer: bool,
+    /// It has an exponent.
+    pub has_exponent: bool,
 }
+
+/// Splits the number at the front of `json` from what follows it.
+pub fn number(json: &[u8]) -> (Number<'_>, &[u8]) {
+    let mut seen = 0;
+    let mut end = 0;
+    while let Some(byte) = json.get(end) {
+        let class = NUMBER_BYTES[usize::from(*byte)];
+        if class == 0 {
+            break;
+        }
+        seen |= class;
+        end += 1;
+    }
+    let (number, rest) = json.split_at(end);
+    let (is_integer, has_exponent) = (seen & (POINT | EXPONENT) == 0, seen & EXPONENT != 0);
+    (Number { json: number, is_integer, has_exponent }, rest)
+}
+
+const DIGIT: u8 = 1;
+const POINT: u8 = 2;
+const EXPONENT: u8 = 4;
+
+/// What each byte is in a number; 0 if it ends one.
+const NUMBER_BYTES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut digit = b'0';
+    while digit <= b'9' {
+        table[digit as usize] = DIGIT;
+        digit += 1;
+    }
+    table[b'-' as usize] = DIGIT;
+    table[b'+' as usize] = EXPONENT;
+    table[b'.' as usize] = POINT;
+    table[b'e' as usize] = EXPONENT;
+    table[b'E' as usize] = EXPONENT;
+    table
+};
 
 /// Tells a value's type; `None` if it is no JSON.
 pub fn type_of(json: &[u8]) -> Option<Type> {

@@ -65,8 +65,9 @@ pub(super) struct Registers(Vec<u8>);
 /// The hash under which a value is counted: never 0.
 pub(super) fn hash(value: &[u8], is_text: bool) -> u64 {
     // The same in every run: a summary is a function of the bytes. The text "1" is not the number.
-    let seed = if is_text { 0x00F0_4EBA } else { 0x00F0_4EBB };
-    let mut hasher = FixedState::with_seed(seed).build_hasher();
+    const TEXTS: FixedState = FixedState::with_seed(0x00F0_4EBA);
+    const OTHERS: FixedState = FixedState::with_seed(0x00F0_4EBB);
+    let mut hasher = if is_text { TEXTS } else { OTHERS }.build_hasher();
     hasher.write(value);
     hasher.finish().max(1)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use forebay_wire::{
     scan,
-    walk::{self, Type},
+    walk::{self, Number, Type},
 };
 use memchr::memchr;
 use serde_json::{Value, json};
@@ -40,6 +40,8 @@ pub(crate) struct Field {
 pub(crate) enum Raw<'a> {
     /// JSON as it is written.
     Json(&'a [u8]),
+    /// A number in JSON.
+    Number(Number<'a>),
     /// A text, such as the key of a member.
     Text(&'a [u8]),
     /// A text that stands for whatever it looks like, such as a cell of a CSV file.
@@ -92,6 +94,7 @@ impl Observer {
     }
 
     /// Takes the value of this field in a record into account. Of several, the first counts.
+    #[inline]
     pub(super) fn see(&mut self, record: u64, raw: Raw<'_>, allowance: &mut Allowance) {
         if self.last_record == record {
             return;
@@ -107,12 +110,14 @@ impl Observer {
                 Some(_) => self.json(json, allowance),
             },
             Raw::Text(text) => self.text(text, allowance),
+            Raw::Number(number) => self.number(number, allowance),
             Raw::Cell([]) => {}
             Raw::Cell(text) if is_marker(text) => self.mark(text),
             Raw::Cell(text) => self.cell(text, allowance),
         }
     }
 
+    #[inline]
     fn text(&mut self, text: &[u8], allowance: &mut Allowance) {
         if self.is_new(hash(text, true), text, allowance) {
             let kind = if self.detects_types { Kind::of_text(text) } else { Kind::String };
@@ -145,7 +150,7 @@ impl Observer {
     fn json(&mut self, json: &[u8], allowance: &mut Allowance) {
         let kind = match walk::type_of(json) {
             Some(Type::Number) => {
-                self.number(json, allowance);
+                self.number(walk::number(json).0, allowance);
                 return;
             }
             Some(Type::Boolean) => Kind::Boolean,
@@ -157,12 +162,8 @@ impl Observer {
         }
     }
 
-    fn number(&mut self, json: &[u8], allowance: &mut Allowance) {
-        let (mut is_integer, mut has_exponent) = (true, false);
-        for byte in json {
-            is_integer &= *byte <= b'9' && *byte != b'.';
-            has_exponent |= *byte > b'9';
-        }
+    fn number(&mut self, number: Number<'_>, allowance: &mut Allowance) {
+        let Number { json, is_integer, has_exponent } = number;
         let is_plain = if is_integer { json != b"-0" } else { json.last() != Some(&b'0') };
         let value = if is_plain && !has_exponent { Cow::Borrowed(json) } else { canonical(json) };
         let is_new = self.is_new(hash(&value, false), &value, allowance);
@@ -175,6 +176,7 @@ impl Observer {
         self.longest = self.longest.max(json.len());
     }
 
+    #[inline]
     fn is_new(&mut self, hash: u64, value: &[u8], allowance: &mut Allowance) -> bool {
         self.present += 1;
         let is_new = self.distinct.add(hash, value, allowance);

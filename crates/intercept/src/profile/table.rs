@@ -19,8 +19,8 @@ use super::{
 
 /// Fields past this many are counted, not described.
 const MAX_FIELDS: usize = 2_000;
-/// What stands before a value is remembered up to this length.
-const MAX_LEAD_BYTES: usize = 256;
+/// What stands before a value is remembered up to this many words.
+const LEAD_WORDS: usize = 6;
 /// How often the memory of what has been read is given back.
 const RELEASE_BYTES: usize = 16 * 1024 * 1024;
 
@@ -68,8 +68,16 @@ struct Fields {
 
 #[derive(Default)]
 struct Place {
-    lead: Vec<u8>,
+    lead: Lead,
     field: usize,
+}
+
+/// What stands before a value, to be compared a word at a time.
+#[derive(Default)]
+struct Lead {
+    length: usize,
+    words: [u64; LEAD_WORDS],
+    masks: [u64; LEAD_WORDS],
 }
 
 impl<'a> Builder<'a> {
@@ -133,6 +141,9 @@ impl<'a> Builder<'a> {
                 let (text, is_plain, after) = walk::text(value)?;
                 let json = &value[..text.len() + 2];
                 (if is_plain { Raw::Text(text) } else { Raw::Json(json) }, after)
+            } else if let Some(b'0'..=b'9' | b'-') = value.first() {
+                let (number, after) = walk::number(value);
+                (Raw::Number(number), after)
             } else {
                 let (json, after) = walk::value(value)?;
                 (Raw::Json(json), after)
@@ -205,8 +216,7 @@ impl Fields {
     /// The field and the text of its value, if what stands at `place` is what stood there before.
     fn expected<'r>(&self, place: usize, rest: &'r [u8]) -> Option<(Option<usize>, &'r [u8])> {
         let Place { lead, field } = self.places.get(place)?;
-        let value = rest.strip_prefix(lead.as_slice())?;
-        (!lead.is_empty()).then_some((Some(*field), value))
+        lead.stands_before(rest).then(|| (Some(*field), &rest[lead.length..]))
     }
 
     /// The next member of an object: its field, if it is one that is described, and what begins
@@ -227,9 +237,9 @@ impl Fields {
         let name = text_of(key);
         let index = self.named(&name, detects_types);
         let lead = &rest[..rest.len() - value.len()];
-        if let (Some(field), true) = (index, lead.len() <= MAX_LEAD_BYTES) {
+        if let (Some(field), Some(lead)) = (index, Lead::of(lead)) {
             self.places.resize_with(self.places.len().max(place + 1), Place::default);
-            self.places[place] = Place { lead: lead.to_vec(), field };
+            self.places[place] = Place { lead, field };
         }
         Some((index, value))
     }
@@ -267,6 +277,37 @@ impl Fields {
         self.by_name.insert(name.to_vec(), self.list.len());
         self.list.push(Observer::new(shown, detects_types));
         Some(self.list.len() - 1)
+    }
+}
+
+impl Lead {
+    fn of(text: &[u8]) -> Option<Self> {
+        let mut lead = Self { length: text.len(), ..Self::default() };
+        if text.len() > 8 * LEAD_WORDS {
+            return None;
+        }
+        for (index, part) in text.chunks(8).enumerate() {
+            let (mut word, mut mask) = ([0; 8], [0; 8]);
+            word[..part.len()].copy_from_slice(part);
+            mask[..part.len()].fill(0xFF);
+            lead.words[index] = u64::from_le_bytes(word);
+            lead.masks[index] = u64::from_le_bytes(mask);
+        }
+        Some(lead)
+    }
+
+    /// True if `text` begins with this, and there is something to begin with.
+    fn stands_before(&self, text: &[u8]) -> bool {
+        let words = self.length.div_ceil(8);
+        // Of the last record of all, not enough may be left to compare whole words.
+        let Some(head) = text.get(..words * 8) else { return false };
+        let (chunks, _) = head.as_chunks::<8>();
+        let expected = self.words.iter().zip(&self.masks);
+        words > 0
+            && chunks
+                .iter()
+                .zip(expected)
+                .all(|(chunk, (word, mask))| (u64::from_le_bytes(*chunk) ^ word) & mask == 0)
     }
 }
 

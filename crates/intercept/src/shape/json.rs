@@ -63,11 +63,16 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Contents 
 /// True if every line looked at is an object, and there are several.
 pub(super) fn is_ndjson(text: &[u8]) -> bool {
     const LOOKED_AT: usize = 20;
+    /// A first line may be this long.
+    const LOOKED_AT_BYTES: usize = 1024 * 1024;
     let is_object = |line: &[u8]| {
         line.starts_with(b"{")
             && walk::value(line).is_some_and(|(_, rest)| rest.trim_ascii_start().is_empty())
     };
-    lines(text).nth(1).is_some() && lines(text).take(LOOKED_AT).all(is_object)
+    // A document on one line has no second one, however far one looks.
+    let head = &text[..text.len().min(LOOKED_AT_BYTES)];
+    let has_lines = memchr::memchr(b'\n', head).is_some();
+    has_lines && lines(text).nth(1).is_some() && lines(text).take(LOOKED_AT).all(is_object)
 }
 
 /// The lines of a text of JSON lines.
