@@ -24,9 +24,8 @@ pub(crate) use self::{
 };
 use crate::{
     capture::Captured,
-    parallel,
     policy::Policy,
-    shape::{self, Contents, Format, View},
+    shape::{self, Contents, Format},
 };
 
 /// How values are looked at.
@@ -79,21 +78,16 @@ pub(crate) fn of_payload(payload: usize, bytes: &Mapped, policy: &Policy) -> Pro
         detects_types: policy.schema_inference.type_detection,
         has_cells: false,
     };
-    let mut view = shape::of(bytes);
-    let (mut contents, is_sound) = look_through(&view, bytes.len(), rules);
-    if !is_sound {
-        view = shape::not_json(bytes);
-        contents = view.contents(rules);
-    }
-    let outline = contents.tables.is_empty().then(|| outline::of(bytes));
-    let Contents { tables, envelope } = contents;
-    Profile { payload, format: view.format, tables, envelope, outline }
-}
-
-/// Reads the records and checks the syntax, side by side.
-fn look_through(view: &View<'_>, bytes: usize, rules: Rules) -> (Contents, bool) {
-    let (is_sound, contents) = parallel::both(bytes, || view.is_sound(), || view.contents(rules));
-    (contents, is_sound)
+    // What only looks like something is something else, and text in the end.
+    let views = [shape::of, shape::not_json, shape::text];
+    let found = views.iter().find_map(|view| {
+        let view = view(bytes);
+        Some((view.format, view.contents(rules)?))
+    });
+    let (format, Contents { tables, envelope }) =
+        found.unwrap_or((Format::Text, Contents::default()));
+    let outline = tables.is_empty().then(|| outline::of(bytes));
+    Profile { payload, format, tables, envelope, outline }
 }
 
 impl Profile {

@@ -97,10 +97,11 @@ pub(crate) fn of(payload: &Mapped) -> View<'_> {
 /// Tells what a payload is that only looked like JSON.
 pub(crate) fn not_json(payload: &Mapped) -> View<'_> {
     let (format, content) = plain(payload);
-    let view = View { format, content, payload };
-    if view.is_sound() {
-        return view;
-    }
+    View { format, content, payload }
+}
+
+/// A payload seen as nothing but text.
+pub(crate) fn text(payload: &Mapped) -> View<'_> {
     View { format: Format::Text, content: Content::Text, payload }
 }
 
@@ -161,20 +162,25 @@ fn rewritten(text: &[u8], to_json: fn(&str) -> Option<Vec<u8>>) -> Option<Vec<u8
 }
 
 impl View<'_> {
-    /// Goes through all records. What is not sound may end early, and is to be taken for text.
-    pub(crate) fn contents(&self, rules: Rules) -> Contents {
+    /// Goes through all records; `None` if the text is not what it seemed to be.
+    pub(crate) fn contents(&self, rules: Rules) -> Option<Contents> {
         let builder = |rules| Builder::new(rules, Some(self.payload));
         let table = |builder: Builder<'_>, kind| {
             let table = builder.finish("$".to_owned(), kind, None);
             let tables = if table.records > 0 { vec![table] } else { Vec::new() };
-            Contents { tables, envelope: Vec::new() }
+            Some(Contents { tables, envelope: Vec::new() })
         };
         match &self.content {
             Content::Json(json) => {
                 let has_cells = self.format == Format::Xml;
                 json::contents(json, Rules { has_cells, ..rules }, self.payload)
             }
-            Content::Ndjson(text) => table(json::ndjson(text, builder(rules)), "list"),
+            Content::Ndjson(text) => {
+                if !json::lines(text).all(|line| syntax::check(line).is_ok()) {
+                    return None;
+                }
+                table(json::ndjson(text, builder(rules)), "list")
+            }
             Content::Delimited(text, delimiter) => {
                 table(delimited::records(text, *delimiter, builder(rules)), "list")
             }
@@ -189,22 +195,12 @@ impl View<'_> {
                     .collect();
                 // Stable: of equally long ones the first comes first.
                 tables.sort_by_key(|table| std::cmp::Reverse(table.records));
-                Contents { tables, envelope: Vec::new() }
+                Some(Contents { tables, envelope: Vec::new() })
             }
             Content::Log(text) => table(log::records(text, builder(rules)), "list"),
             Content::Stanzas(text) => table(stanzas::records(text, builder(rules)), "list"),
             Content::Lines(text) => table(listing::records(text, builder(rules)), "values"),
-            Content::Text => Contents::default(),
-        }
-    }
-
-    /// True if the text is what it seems to be, to the last byte.
-    pub(crate) fn is_sound(&self) -> bool {
-        let release = |rest: &[u8]| self.payload.release_before_slice(rest);
-        match &self.content {
-            Content::Json(json) => syntax::is_valid_telling(json, Some(&release)),
-            Content::Ndjson(text) => json::lines(text).all(|line| syntax::check(line).is_ok()),
-            _ => true,
+            Content::Text => Some(Contents::default()),
         }
     }
 }

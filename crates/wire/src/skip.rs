@@ -92,6 +92,23 @@ impl Skipper {
     }
 }
 
+/// Where the first object ends that begins in `list`, a list, and ends after `at`.
+pub(crate) fn object_end_after(list: &[u8], at: usize) -> Option<usize> {
+    let mut skipper = Skipper::after_opening();
+    if skipper.skip(list.get(1..at)?).is_some() {
+        return None;
+    }
+    for (index, byte) in list[at..].iter().enumerate() {
+        if skipper.skip_bytewise(&[*byte]).is_some() {
+            return None;
+        }
+        if *byte == b'}' && skipper.depth == 1 && !skipper.in_string {
+            return Some(at + index + 1);
+        }
+    }
+    None
+}
+
 /// Returns how many bytes of `chunk` belong to a string up to and including its closing quote, and
 /// whether that was among them. `escaped` says that a backslash stands before the chunk.
 pub(crate) fn string_part(chunk: &[u8], escaped: &mut bool) -> (usize, bool) {

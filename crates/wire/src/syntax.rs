@@ -35,9 +35,14 @@ pub fn check(bytes: &[u8]) -> Result<(), NotJson> {
         .map_err(|error| NotJson(error.to_string()))
 }
 
-/// True if `bytes` are one JSON value in UTF-8. For a text so long that its memory is to be given
-/// back on the way.
+/// True if `bytes` are one JSON value, apart from their UTF-8. For a text so long that its memory is
+/// to be given back on the way.
 pub fn is_valid_telling(bytes: &[u8], passed: Passed<'_>) -> bool {
+    valid::is_valid(bytes, passed)
+}
+
+/// True if `bytes` are UTF-8. For a text so long that its memory is to be given back on the way.
+pub fn is_utf8_telling(bytes: &[u8], passed: Passed<'_>) -> bool {
     const STEP: usize = 16 * 1024 * 1024;
     let mut utf8 = Utf8Check::default();
     for (index, part) in bytes.chunks(STEP).enumerate() {
@@ -46,7 +51,7 @@ pub fn is_valid_telling(bytes: &[u8], passed: Passed<'_>) -> bool {
             passed(&bytes[index * STEP..]);
         }
     }
-    utf8.first_invalid().is_none() && valid::is_valid(bytes, passed)
+    utf8.first_invalid().is_none()
 }
 
 /// Checks that `reader` yields one JSON value in UTF-8, without holding it in memory.

@@ -210,7 +210,7 @@ impl Check<'_> {
 }
 
 /// How many bytes of a word come before the first that is a quote, a backslash or a control.
-fn plain_bytes(word: [u8; 8]) -> usize {
+pub(crate) fn plain_bytes(word: [u8; 8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     // The lowest high bit that is set marks the first byte that is less than `limit`.

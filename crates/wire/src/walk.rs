@@ -3,7 +3,10 @@
 //! For JSON that is in memory, or mapped, and valid; anything else ends the walk early, never with a
 //! panic. Values come out as their text.
 
-use crate::skip::Skipper;
+use crate::{
+    skip::{self, Skipper},
+    valid,
+};
 
 /// How much of a value is passed over before whoever asked is told.
 const STEP: usize = 16 * 1024 * 1024;
@@ -72,6 +75,11 @@ pub fn value(json: &[u8]) -> Option<(&[u8], &[u8])> {
     split_value(json, None)
 }
 
+/// Splits a list of objects near its middle, behind one of them.
+pub fn halves(list: &[u8]) -> Option<(&[u8], &[u8])> {
+    skip::object_end_after(list, list.len() / 2).map(|end| list.split_at(end))
+}
+
 /// A number at the front of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Number<'a> {
@@ -81,6 +89,21 @@ pub struct Number<'a> {
     pub is_integer: bool,
     /// It has an exponent.
     pub has_exponent: bool,
+}
+
+impl Number<'_> {
+    /// True if it is written as JSON demands.
+    pub fn is_valid(&self) -> bool {
+        if !self.is_integer {
+            return valid::is_valid(self.json, None);
+        }
+        let digits = self.json.strip_prefix(b"-").unwrap_or(self.json);
+        match digits {
+            [] => false,
+            [b'0', rest @ ..] => rest.is_empty(),
+            _ => !digits.contains(&b'-'),
+        }
+    }
 }
 
 /// Splits the number at the front of `json` from what follows it.
@@ -174,8 +197,8 @@ fn after_separator<'a>(rest: &'a [u8], is_first: &mut bool) -> Option<&'a [u8]> 
     Some(rest.strip_prefix(b",")?.trim_ascii_start())
 }
 
-/// Splits the string at the front of `json`: what is between its quotes, whether that is free of
-/// escapes, and what follows.
+/// Splits the string at the front of `json`: what is between its quotes, whether that stands for
+/// itself (it has no escapes, and no controls, which JSON forbids), and what follows.
 pub fn text(json: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     let body = json.strip_prefix(b"\"")?;
     let mut is_plain = true;
@@ -183,7 +206,7 @@ pub fn text(json: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     loop {
         // Most strings are short: a word at a time finds their end before a search has begun.
         while let Some(word) = body[at..].first_chunk::<8>() {
-            let before = bytes_before_end(*word);
+            let before = valid::plain_bytes(*word);
             at += before;
             if before < 8 {
                 break;
@@ -198,20 +221,13 @@ pub fn text(json: &[u8]) -> Option<(&[u8], bool, &[u8])> {
                     return None;
                 }
             }
+            0..=0x1F => {
+                is_plain = false;
+                at += 1;
+            }
             _ => at += 1,
         }
     }
-}
-
-/// How many bytes of a word come before its first quote or backslash.
-fn bytes_before_end(word: [u8; 8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-    // The lowest high bit that is set marks the first byte that is zero.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH_BITS;
-    let word = u64::from_le_bytes(word);
-    let found = zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5C));
-    found.trailing_zeros() as usize / 8
 }
 
 fn split_value<'a>(json: &'a [u8], passed: Passed<'_>) -> Option<(&'a [u8], &'a [u8])> {
@@ -263,6 +279,14 @@ mod tests {
             vec![(b"a", b"1"), (br"b\n", br#""\\""#), (b"a", b"{}")];
         assert_eq!(found, expected);
         assert_eq!(elements(b"[ ]").unwrap().count() + members(b"{}").unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_list_is_split_behind_an_object() {
+        let list = br#"[{"a":"}{"},{"a":[{}, {"b":"}]"}]},{"c":1}]"#;
+        let (first, second) = halves(list).unwrap();
+        assert_eq!(second, br#",{"c":1}]"#, "{}", String::from_utf8_lossy(first));
+        assert!(halves(b"[1,2,3]").is_none() && halves(b"[").is_none());
     }
 
     #[test]

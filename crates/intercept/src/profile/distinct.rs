@@ -105,11 +105,7 @@ impl Distinct {
                 Inserted::New => true,
                 Inserted::Known => false,
                 Inserted::NoRoom => {
-                    let mut registers = Registers(vec![0; 1 << REGISTER_BITS]);
-                    for seen in hashes.slots.iter().filter(|slot| **slot != 0) {
-                        registers.insert(*seen);
-                    }
-                    registers.insert(hash);
+                    let registers = Registers::of(hashes.slots.iter().copied().chain([hash]));
                     allowance.0 += hashes.slots.len();
                     *self = Self::Countless(registers);
                     true
@@ -118,6 +114,42 @@ impl Distinct {
             Self::Countless(registers) => {
                 registers.insert(hash);
                 true
+            }
+        }
+    }
+
+    /// Takes all that another has seen into account.
+    pub(super) fn merge(&mut self, other: Self, allowance: &mut Allowance) {
+        match other {
+            Self::Few(few) => {
+                for entry in few.entries {
+                    let is_absorbed = match self {
+                        Self::Few(ours) => ours.absorb(&entry),
+                        Self::Many(_) | Self::Countless(_) => false,
+                    };
+                    if !is_absorbed {
+                        self.add(entry.hash, &entry.value, allowance);
+                    }
+                }
+            }
+            Self::Many(hashes) => {
+                if let Self::Few(few) = self {
+                    *self = Self::Many(Hashes::of(few.entries.iter().map(|entry| entry.hash)));
+                }
+                for hash in hashes.slots.into_iter().filter(|slot| *slot != 0) {
+                    self.add(hash, b"", allowance);
+                }
+            }
+            Self::Countless(theirs) => {
+                let mut registers = match self {
+                    Self::Few(few) => Registers::of(few.entries.iter().map(|entry| entry.hash)),
+                    Self::Many(hashes) => Registers::of(hashes.slots.iter().copied()),
+                    Self::Countless(registers) => Registers(std::mem::take(&mut registers.0)),
+                };
+                for (ours, theirs) in registers.0.iter_mut().zip(theirs.0) {
+                    *ours = (*ours).max(theirs);
+                }
+                *self = Self::Countless(registers);
             }
         }
     }
@@ -142,6 +174,23 @@ impl Distinct {
 }
 
 impl Few {
+    /// Adds an entry of another list; `false` if there is no room.
+    fn absorb(&mut self, entry: &Entry) -> bool {
+        if let Some(ours) = self.entries.iter_mut().find(|ours| ours.hash == entry.hash) {
+            ours.count += entry.count;
+            return true;
+        }
+        if self.entries.len() == MAX_LISTED {
+            return false;
+        }
+        self.insert(entry.hash, &entry.value);
+        if let Some(ours) = self.entries.last_mut() {
+            ours.count = entry.count;
+            ours.is_whole = entry.is_whole;
+        }
+        true
+    }
+
     fn count(&mut self, hash: u64) -> bool {
         let likely = usize::from(self.first[low_byte(hash)]).checked_sub(1);
         let known = match likely {
@@ -222,6 +271,15 @@ impl Hashes {
 }
 
 impl Registers {
+    /// Of hashes, of which 0 is none.
+    fn of(hashes: impl Iterator<Item = u64>) -> Self {
+        let mut registers = Self(vec![0; 1 << REGISTER_BITS]);
+        for hash in hashes.filter(|hash| *hash != 0) {
+            registers.insert(hash);
+        }
+        registers
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "a part of 12 bits, a run of at most 64")]
     fn insert(&mut self, hash: u64) {
         let register = (hash >> (64 - REGISTER_BITS)) as usize;

@@ -93,6 +93,37 @@ impl Observer {
         name.clone_into(&mut self.name);
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes what was seen in later records into account. Not for cells.
+    pub(super) fn merge(&mut self, later: Self, allowance: &mut Allowance) {
+        self.present += later.present;
+        self.longest = self.longest.max(later.longest);
+        self.kind = match (self.kind, later.kind) {
+            (Some(ours), Some(theirs)) => Some(ours.or(theirs)),
+            (ours, theirs) => ours.or(theirs),
+        };
+        self.is_ascending &= later.is_ascending
+            && match (self.integers, later.integers) {
+                (Some((_, high)), Some((low, _))) => high < low,
+                _ => true,
+            };
+        self.distinct.merge(later.distinct, allowance);
+        for integer in later.integers.into_iter().flat_map(|(low, high)| [low, high]) {
+            let (low, high) = self.integers.unwrap_or((integer, integer));
+            self.integers = Some((low.min(integer), high.max(integer)));
+        }
+        for float in later.floats.into_iter().flat_map(|(low, high)| [low, high]) {
+            let (low, high) = self.floats.unwrap_or((float, float));
+            self.floats = Some((low.min(float), high.max(float)));
+        }
+        for text in later.texts.into_iter().flat_map(|(low, high)| [low, high]) {
+            self.extend_texts(&text);
+        }
+    }
+
     /// Takes the value of this field in a record into account. Of several, the first counts.
     #[inline]
     pub(super) fn see(&mut self, record: u64, raw: Raw<'_>, allowance: &mut Allowance) {

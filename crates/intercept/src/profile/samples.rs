@@ -32,6 +32,18 @@ impl<'a> Samples<'a> {
         }
     }
 
+    /// Takes later candidates into account.
+    pub(super) fn merge(&mut self, later: &Self) {
+        self.first = self.first.or(later.first);
+        self.typical = later.typical.or(self.typical);
+        self.total_bytes += later.total_bytes;
+        let both =
+            |ours: Option<&'a [u8]>, theirs: Option<&'a [u8]>| ours.into_iter().chain(theirs);
+        // Of equally long ones the first.
+        self.longest = both(later.longest, self.longest).max_by_key(|record| record.len());
+        self.shortest = both(self.shortest, later.shortest).min_by_key(|record| record.len());
+    }
+
     pub(super) fn chosen(&self) -> Vec<String> {
         let mut chosen: Vec<&[u8]> = Vec::new();
         for record in [self.first, self.typical, self.longest, self.shortest].into_iter().flatten()

@@ -7,7 +7,7 @@ use std::{
 
 use foldhash::fast::RandomState;
 use forebay_store::Mapped;
-use forebay_wire::walk;
+use forebay_wire::{syntax, walk};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -52,6 +52,8 @@ pub(crate) struct Builder<'a> {
     fields: Fields,
     samples: Samples<'a>,
     records: u64,
+    /// The objects so far were JSON to the last byte.
+    is_valid: bool,
     memory: Option<(&'a Mapped, usize)>,
 }
 
@@ -88,6 +90,7 @@ impl<'a> Builder<'a> {
             fields: Fields::default(),
             samples: Samples::default(),
             records: 0,
+            is_valid: true,
             memory: memory.map(|map| (map, 0)),
         }
     }
@@ -118,6 +121,25 @@ impl<'a> Builder<'a> {
         Some(rest)
     }
 
+    /// Takes the records that another has seen into account: objects that come after ours.
+    pub(crate) fn merge(&mut self, later: Self) {
+        self.records += later.records;
+        self.is_valid &= later.is_valid;
+        self.samples.merge(&later.samples);
+        for field in later.fields.list {
+            let named = self.fields.named(field.name().as_bytes(), self.rules.detects_types);
+            if let Some(index) = named {
+                self.fields.list[index].merge(field, &mut self.fields.allowance);
+            }
+        }
+        self.fields.others.extend(later.fields.others);
+    }
+
+    /// True if every value of the objects so far was JSON to the last byte.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.is_valid
+    }
+
     /// True if the fields of the next record are to be told.
     pub(crate) fn observes_next(&self) -> bool {
         self.rules.sample_size == 0 || self.records < self.rules.sample_size
@@ -132,7 +154,7 @@ impl<'a> Builder<'a> {
             // Records are mostly alike: the same name stands at the same place as in the last one.
             let (index, value) = match self.fields.expected(place, rest) {
                 Some(found) => found,
-                None => match self.fields.next(place, rest, self.rules.detects_types) {
+                None => match self.next(place, rest, place > before) {
                     Some(found) => found,
                     None => return rest.trim_ascii_start().strip_prefix(b"}"),
                 },
@@ -140,12 +162,15 @@ impl<'a> Builder<'a> {
             let (raw, after) = if value.starts_with(b"\"") {
                 let (text, is_plain, after) = walk::text(value)?;
                 let json = &value[..text.len() + 2];
+                self.is_valid &= is_plain || is_valid(json);
                 (if is_plain { Raw::Text(text) } else { Raw::Json(json) }, after)
             } else if let Some(b'0'..=b'9' | b'-') = value.first() {
                 let (number, after) = walk::number(value);
+                self.is_valid &= number.is_valid();
                 (Raw::Number(number), after)
             } else {
                 let (json, after) = walk::value(value)?;
+                self.is_valid &= is_valid(json);
                 (Raw::Json(json), after)
             };
             if let Some(index) = index {
@@ -164,6 +189,32 @@ impl<'a> Builder<'a> {
             rest = after;
             place += 1;
         }
+    }
+
+    /// The next member of an object: its field, if it is one that is described, and what begins
+    /// with its value.
+    fn next<'r>(
+        &mut self,
+        place: usize,
+        rest: &'r [u8],
+        has_comma: bool,
+    ) -> Option<(Option<usize>, &'r [u8])> {
+        let member = rest.trim_ascii_start();
+        let member = if has_comma { member.strip_prefix(b",")?.trim_ascii_start() } else { member };
+        let (key, after) = walk::value(member)?;
+        if !key.starts_with(b"\"") {
+            return None;
+        }
+        let value = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+        self.is_valid &= is_valid(key);
+        let index = self.fields.named(&text_of(key), self.rules.detects_types);
+        let lead = &rest[..rest.len() - value.len()];
+        if let (Some(field), Some(lead)) = (index, Lead::of(lead)) {
+            let places = &mut self.fields.places;
+            places.resize_with(places.len().max(place + 1), Place::default);
+            places[place] = Place { lead, field };
+        }
+        Some((index, value))
     }
 
     /// A table whose columns come one after the other.
@@ -219,31 +270,6 @@ impl Fields {
         lead.stands_before(rest).then(|| (Some(*field), &rest[lead.length..]))
     }
 
-    /// The next member of an object: its field, if it is one that is described, and what begins
-    /// with its value.
-    fn next<'r>(
-        &mut self,
-        place: usize,
-        rest: &'r [u8],
-        detects_types: bool,
-    ) -> Option<(Option<usize>, &'r [u8])> {
-        let member = rest.trim_ascii_start();
-        let member = member.strip_prefix(b",").unwrap_or(member).trim_ascii_start();
-        let (key, after) = walk::value(member)?;
-        if !key.starts_with(b"\"") {
-            return None;
-        }
-        let value = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-        let name = text_of(key);
-        let index = self.named(&name, detects_types);
-        let lead = &rest[..rest.len() - value.len()];
-        if let (Some(field), Some(lead)) = (index, Lead::of(lead)) {
-            self.places.resize_with(self.places.len().max(place + 1), Place::default);
-            self.places[place] = Place { lead, field };
-        }
-        Some((index, value))
-    }
-
     /// The field called `name`, which is probably the one at `place`.
     fn at(&mut self, place: usize, name: &[u8], detects_types: bool) -> Option<usize> {
         match self.list.get(place) {
@@ -278,6 +304,10 @@ impl Fields {
         self.list.push(Observer::new(shown, detects_types));
         Some(self.list.len() - 1)
     }
+}
+
+fn is_valid(json: &[u8]) -> bool {
+    syntax::is_valid_telling(json, None)
 }
 
 impl Lead {

@@ -10,12 +10,18 @@
 
 mod candidate;
 
+use std::{borrow::Cow, ops::Range};
+
 use forebay_store::Mapped;
-use forebay_wire::walk::{self, Passed, Type};
+use forebay_wire::{
+    syntax,
+    walk::{self, Passed, Type},
+};
 use memchr::memchr_iter;
 
 use self::candidate::{Candidate, Form};
 use super::Contents;
+use crate::parallel;
 use crate::profile::{Builder, KEY, Raw, Rules, Table, text_of};
 
 /// How deep records are looked for.
@@ -27,8 +33,8 @@ const MIN_SHARE: usize = 10;
 const MAX_ENVELOPE: usize = 20;
 const MAX_ENVELOPE_BYTES: usize = 120;
 
-/// The tables of a document, and the values beside them.
-pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Contents {
+/// The tables of a document, and the values beside them; `None` if it is no JSON after all.
+pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Contents> {
     let release = |rest: &[u8]| payload.release_before_slice(rest);
     let mut search =
         Search { passed: Some(&release), candidates: Vec::new(), envelope: Vec::new() };
@@ -52,12 +58,43 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Contents 
     {
         candidates.insert(0, candidate::of_record(json));
     }
-    let tables = candidates
-        .into_iter()
-        .map(|candidate| table(candidate, rules, payload, Some(&release)))
-        .filter(|table| table.records > 0)
-        .collect();
-    Contents { tables, envelope }
+    let rest = unchecked(json, &candidates, rules);
+    let (is_valid, tables) = parallel::both(
+        json.len(),
+        || {
+            syntax::is_utf8_telling(json, Some(&release))
+                && syntax::is_valid_telling(&rest, Some(&release))
+        },
+        || -> Option<Vec<Table>> {
+            let tables = candidates.iter();
+            tables.map(|candidate| table(candidate, rules, payload, Some(&release))).collect()
+        },
+    );
+    let tables = tables?.into_iter().filter(|table| table.records > 0).collect();
+    is_valid.then_some(Contents { tables, envelope })
+}
+
+/// The part of a document whose syntax is not checked while its records are read: all but its lists
+/// of objects, in whose place there is a number.
+fn unchecked<'a>(json: &'a [u8], candidates: &[Candidate<'_>], rules: Rules) -> Cow<'a, [u8]> {
+    const MAX_REST_BYTES: usize = 16 * 1024 * 1024;
+    let mut lists: Vec<&[u8]> =
+        candidates.iter().filter(|c| c.form == Form::Objects).map(|c| c.json).collect();
+    let checked: usize = lists.iter().map(|list| list.len()).sum();
+    if checked == 0 || rules.sample_size > 0 || json.len() - checked > MAX_REST_BYTES {
+        return Cow::Borrowed(json);
+    }
+    lists.sort_by_key(|list| list.as_ptr());
+    let mut rest = Vec::with_capacity(json.len() - checked + lists.len());
+    let mut at = 0;
+    for list in lists {
+        let start = list.as_ptr().addr() - json.as_ptr().addr();
+        rest.extend_from_slice(&json[at..start]);
+        rest.push(b'0');
+        at = start + list.len();
+    }
+    rest.extend_from_slice(&json[at..]);
+    Cow::Owned(rest)
 }
 
 /// True if every line looked at is an object, and there are several.
@@ -148,19 +185,22 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Reads a table; `None` if its records are not JSON after all.
 fn table<'a>(
-    candidate: Candidate<'a>,
+    candidate: &Candidate<'a>,
     rules: Rules,
     payload: &'a Mapped,
     passed: Passed<'a>,
-) -> Table {
+) -> Option<Table> {
     let Candidate { path, json, form, header } = candidate;
     let mut builder = Builder::new(rules, Some(payload));
     let elements = || walk::elements_telling(json, passed).into_iter().flatten();
     let kind = form.name();
-    match &form {
+    match form {
         Form::Record => record(&mut builder, json),
-        Form::Objects => drop(objects(&mut builder, json)),
+        Form::Objects => {
+            builder = objects(json, rules, builder, || Builder::new(rules, Some(payload)))?;
+        }
         Form::Wrapped(key) => elements().for_each(|element| {
             let wrapped = walk::members(element).into_iter().flatten().find(|(k, _)| k == key);
             record(&mut builder, wrapped.map_or(element, |(_, value)| value));
@@ -203,24 +243,67 @@ fn table<'a>(
     }
     let path = match form {
         Form::Wrapped(key) => step(&format!("{path}[]"), key),
-        _ => path,
+        _ => path.clone(),
     };
-    builder.finish(path, kind, header)
+    Some(builder.finish(path, kind, header.clone()))
 }
 
-/// Goes through a list of objects, looking at each byte once.
-fn objects<'a>(table: &mut Builder<'a>, list: &'a [u8]) -> Option<()> {
-    let mut rest = list.strip_prefix(b"[")?;
+/// Goes through a list of objects, looking at each byte once, a long one with two threads; `None` if
+/// it is not JSON to its end.
+fn objects<'a>(
+    list: &'a [u8],
+    rules: Rules,
+    mut table: Builder<'a>,
+    another: impl Fn() -> Builder<'a> + Sync,
+) -> Option<Builder<'a>> {
+    /// Less is not worth it; more is not held in memory at once.
+    const SPLIT_BYTES: Range<usize> = 512 * 1024..32 * 1024 * 1024;
+    let may_split = SPLIT_BYTES.contains(&list.len()) && rules.sample_size == 0 && !rules.has_cells;
+    let text = list.strip_prefix(b"[")?;
+    match may_split.then(|| walk::halves(list)).flatten() {
+        None => objects_until(text, b"]", &mut table)?,
+        Some((first, second)) => {
+            let second = second.trim_ascii_start();
+            let (later, earlier) = parallel::both(
+                list.len(),
+                || {
+                    let mut later = another();
+                    // Nothing but the end may be left.
+                    if second != b"]" {
+                        objects_until(second.strip_prefix(b",")?, b"]", &mut later)?;
+                    }
+                    Some(later)
+                },
+                || objects_until(&first[1..], b"", &mut table),
+            );
+            earlier?;
+            table.merge(later?);
+        }
+    }
+    table.is_valid().then_some(table)
+}
+
+/// Goes through objects up to `end`, which must be all that is left.
+fn objects_until<'a>(text: &'a [u8], end: &[u8], table: &mut Builder<'a>) -> Option<()> {
+    let mut rest = text.trim_ascii_start();
+    if rest == end {
+        return Some(());
+    }
     loop {
         let element = rest.trim_ascii_start();
         rest = if element.starts_with(b"{") && table.observes_next() {
             table.object_record(element)?
         } else {
             let (value, after) = walk::value(element)?;
+            syntax::is_valid_telling(value, None).then_some(())?;
             record(table, value);
             after
         };
-        rest = rest.trim_ascii_start().strip_prefix(b",")?;
+        rest = rest.trim_ascii_start();
+        if rest == end {
+            return Some(());
+        }
+        rest = rest.strip_prefix(b",")?;
     }
 }
 

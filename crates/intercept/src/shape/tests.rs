@@ -10,15 +10,9 @@ const RULES: Rules = Rules { sample_size: 0, detects_types: true, has_cells: fal
 
 /// What is found in a text, on a line for each table.
 fn found(text: &str) -> String {
-    let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path(), Durability::RightAfter).unwrap();
-    let mut capture = store.capture().unwrap();
-    capture.start_part("txt").unwrap().write_all(text.as_bytes()).unwrap();
-    let payload = capture.map_last_part().unwrap();
-    let view = of(&payload);
-    let view = if view.is_sound() { view } else { not_json(&payload) };
-    let mut out = view.format.name().to_owned();
-    for table in view.contents(RULES).tables {
+    let (format, contents) = contents(text);
+    let mut out = format.name().to_owned();
+    for table in contents.tables {
         let fields =
             table.fields.iter().map(|field| format!("{} {}", field.name, field.kind.name()));
         let fields: Vec<String> = fields.collect();
@@ -26,6 +20,19 @@ fn found(text: &str) -> String {
         out.push_str(&fields.join(", "));
     }
     out
+}
+
+fn contents(text: &str) -> (Format, Contents) {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path(), Durability::RightAfter).unwrap();
+    let mut capture = store.capture().unwrap();
+    capture.start_part("txt").unwrap().write_all(text.as_bytes()).unwrap();
+    let payload = capture.map_last_part().unwrap();
+    let found = [of, not_json, super::text].iter().find_map(|view| {
+        let view = view(&payload);
+        Some((view.format, view.contents(RULES)?))
+    });
+    found.unwrap()
 }
 
 #[test]
@@ -42,6 +49,42 @@ fn json_records_are_found_wherever_they_lie() {
         (format!(r#"[{{"page": {records}}}]"#), "$[0].page"),
     ] {
         assert_eq!(found(&document), format!("json\n{path} list 3: {fields}"), "{document}");
+    }
+}
+
+#[test]
+fn a_long_list_is_read_by_two_and_the_facts_are_the_same() {
+    let record = |index: usize| {
+        let mixed = index.wrapping_mul(0x9E37_79B9) % 100_003;
+        let mut record = serde_json::json!({
+            "id": index, "name": format!("name {}", mixed % 30_000), "state": (["a", "b", "c"][mixed % 3]),
+            "share": f64::from(u32::try_from(mixed).unwrap()) / 8.0, "at": format!("2024-01-{:02}", mixed % 28 + 1),
+            "odd": if mixed.is_multiple_of(7) { serde_json::json!(mixed) } else { serde_json::json!("x\n") },
+            "tags": [mixed % 5],
+        });
+        if index > 15_000 {
+            record["late"] = mixed.into();
+        }
+        if index == 29_999 {
+            record["id"] = serde_json::json!(-1.5);
+        }
+        record.to_string()
+    };
+    let records: Vec<String> = (0..30_000).map(record).collect();
+    let facts = |text: &str| {
+        let (_, contents) = contents(text);
+        let fields: Vec<_> =
+            contents.tables[0].fields.iter().map(crate::profile::Field::facts).collect();
+        (contents.tables[0].records, fields)
+    };
+    let list = facts(&format!("[{}]", records.join(",")));
+    assert_eq!(list.0, 30_000);
+    assert_eq!(list, facts(&records.join("\n")), "as lines they are read by one");
+    // A flaw in either half is found.
+    for at in [10_000, 20_000] {
+        let mut broken = records.clone();
+        broken[at] = broken[at].replace(':', ";");
+        assert_eq!(contents(&format!("[{}]", broken.join(","))).0.name(), "text");
     }
 }
 
