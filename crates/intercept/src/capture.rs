@@ -1,7 +1,8 @@
 //! Stage 2 of 5: writes the payloads of a result to the store.
 //!
-//! Each text block becomes a payload as it reads, structured content one as it is written; structured
-//! content that says the same as a text block is not kept twice. What is left of the result is its
+//! Each text block becomes a payload as it reads, many small ones become one together, structured
+//! content one as it is written; structured content that says the same as a text block is not kept
+//! twice. What is left of the result is its
 //! template: with the payloads put back in, it is the result again ([`restore`]).
 
 use std::{
@@ -18,12 +19,10 @@ use crate::{
     events,
     policy::Tokenizer,
     profile::Profile,
-    result::ToolResult,
+    result::{Fate, ToolResult},
     unescape::{self, Trouble},
 };
 
-/// A text shorter than this stays where it is.
-const MIN_PAYLOAD_BYTES: u64 = 1_024;
 /// Structured content longer than this is not compared with a text block.
 const MAX_COMPARED_BYTES: u64 = 32 * 1024 * 1024;
 
@@ -49,6 +48,8 @@ enum Encoding {
     Text,
     /// As it is.
     Json,
+    /// As it is, this much of the payload.
+    Part { from: u64, bytes: u64 },
 }
 
 /// Writes the payloads of `result` to `store`.
@@ -59,12 +60,13 @@ pub(crate) fn keep<'a>(
     let mut captured =
         Captured { capture: store.capture()?, payloads: Vec::new(), holes: Vec::new() };
     let mut cuts = Vec::new();
-    for span in result.blocks.iter().filter_map(|block| block.text.as_ref()) {
-        if is_payload(span) {
+    for block in result.blocks.iter().filter(|block| block.fate == Fate::Apart) {
+        if let Some(span) = &block.text {
             let encoding = captured.write_text(result, span)?;
             cuts.push((span.clone(), captured.payloads.len() - 1, encoding));
         }
     }
+    cuts.extend(captured.write_gathered(result)?);
     if let Some(span) = &result.structured {
         let twin = captured.payload_equal_to(result, span)?;
         let payload = match twin {
@@ -78,11 +80,6 @@ pub(crate) fn keep<'a>(
     Ok(captured)
 }
 
-/// True if the text at `span` is long enough to be kept apart from its result.
-pub(crate) fn is_payload(span: &Range<u64>) -> bool {
-    span.end - span.start >= MIN_PAYLOAD_BYTES
-}
-
 /// Writes the result that a dataset was made of, equal as JSON.
 pub fn restore(dataset: &Dataset, sink: &mut dyn Write) -> Result<(), CaptureError> {
     let template = &dataset.metadata().description.more["template"];
@@ -90,17 +87,31 @@ pub fn restore(dataset: &Dataset, sink: &mut dyn Write) -> Result<(), CaptureErr
     let part = |value: &Value| usize::try_from(number(value)).unwrap_or_default();
     let mut rest = dataset.open(part(&template["part"]))?;
     let mut at = 0;
+    let mut gathered: Option<(usize, Vec<u8>)> = None;
     for hole in template["holes"].as_array().into_iter().flatten() {
         let start = number(&hole["at"]);
         io::copy(&mut rest.by_ref().take(start - at), sink)?;
         at = start;
-        let mut payload = dataset.open(part(&hole["part"]))?;
-        if hole["as"] == "text" {
-            let mut text = String::new();
-            payload.read_to_string(&mut text)?;
-            serde_json::to_writer(&mut *sink, &text).map_err(io::Error::from)?;
-        } else {
-            io::copy(&mut payload, sink)?;
+        let index = part(&hole["part"]);
+        match hole["as"].as_str() {
+            Some("text") => {
+                let mut text = String::new();
+                dataset.open(index)?.read_to_string(&mut text)?;
+                serde_json::to_writer(&mut *sink, &text).map_err(io::Error::from)?;
+            }
+            Some("part") => {
+                // Many small ones in a row are of the same payload.
+                if gathered.as_ref().is_none_or(|(held, _)| *held != index) {
+                    let mut bytes = Vec::new();
+                    dataset.open(index)?.read_to_end(&mut bytes)?;
+                    gathered = Some((index, bytes));
+                }
+                let from = part(&hole["from"]);
+                let range = from..from.saturating_add(part(&hole["bytes"]));
+                let held = gathered.as_ref().and_then(|(_, bytes)| bytes.get(range));
+                sink.write_all(held.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?)?;
+            }
+            _ => drop(io::copy(&mut dataset.open(index)?, sink)?),
         }
     }
     io::copy(&mut rest, sink)?;
@@ -143,6 +154,7 @@ impl Captured<'_> {
         let holes: Vec<Value> = self.holes.iter().map(Hole::to_json).collect();
         let mut more = profile.details();
         more.insert("tokens".to_owned(), tokens.into());
+        more.insert("argumentsHash".to_owned(), call.arguments_hash().into());
         more.insert(
             "template".to_owned(),
             json!({"part": self.capture.part_count() - 1, "holes": holes}),
@@ -187,6 +199,27 @@ impl Captured<'_> {
         }
         self.payloads.push(self.capture.map_last_part()?);
         Ok(Encoding::Text)
+    }
+
+    /// Writes the small blocks that are a payload together: a list of them.
+    fn write_gathered(&mut self, result: &ToolResult) -> Result<Vec<Cut>, CaptureError> {
+        let gathered = || result.blocks.iter().filter(|block| block.fate == Fate::Gathered);
+        if gathered().next().is_none() {
+            return Ok(Vec::new());
+        }
+        let part = self.capture.start_part("json")?;
+        let mut cuts = Vec::new();
+        let mut written = 0;
+        for block in gathered() {
+            part.write_all(if written == 0 { b"[" } else { b"," })?;
+            let bytes = io::copy(&mut result.whole.part(&block.span).reader(), part)?;
+            let place = Encoding::Part { from: written + 1, bytes };
+            cuts.push((block.span.clone(), self.payloads.len(), place));
+            written += 1 + bytes;
+        }
+        part.write_all(b"]")?;
+        self.payloads.push(self.capture.map_last_part()?);
+        Ok(cuts)
     }
 
     fn write_json(
@@ -234,10 +267,12 @@ impl Captured<'_> {
 
 impl Hole {
     fn to_json(&self) -> Value {
-        let encoding = match self.encoding {
-            Encoding::Text => "text",
-            Encoding::Json => "json",
-        };
-        json!({"at": self.at, "part": self.payload, "as": encoding})
+        match self.encoding {
+            Encoding::Text => json!({"at": self.at, "part": self.payload, "as": "text"}),
+            Encoding::Json => json!({"at": self.at, "part": self.payload, "as": "json"}),
+            Encoding::Part { from, bytes } => {
+                json!({"at": self.at, "part": self.payload, "as": "part", "from": from, "bytes": bytes})
+            }
+        }
     }
 }

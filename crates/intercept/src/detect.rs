@@ -5,7 +5,7 @@ use std::io;
 use forebay_proxy::session::Call;
 
 use crate::{
-    capture, events,
+    events,
     policy::{Limit, Tokenizer},
     result::ToolResult,
 };
@@ -25,8 +25,8 @@ pub(crate) fn oversized(
     tokenizer: Tokenizer,
 ) -> io::Result<Option<Weight>> {
     let weight = Weight { bytes: result.whole.bytes() };
-    // A failure is for the model to read as it is, and what is short everywhere would not get shorter.
-    if result.is_error || !result.readable().any(capture::is_payload) {
+    // A failure is for the model to read as it is.
+    if result.is_error || !result.has_payload() {
         return Ok(None);
     }
     let (tokens, max_bytes) = match limit {

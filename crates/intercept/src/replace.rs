@@ -14,7 +14,12 @@ use forebay_proxy::body::Payload;
 use forebay_wire::walk;
 use serde_json::{Value, json};
 
-use crate::{capture, policy::OutputSchema, result::ToolResult, summarise::Summary, widen};
+use crate::{
+    policy::OutputSchema,
+    result::{Fate, ToolResult},
+    summarise::Summary,
+    widen,
+};
 
 /// The result with the summary in it, as JSON.
 pub(crate) fn result(result: &ToolResult, summary: &Summary) -> io::Result<Vec<u8>> {
@@ -80,10 +85,9 @@ fn content(result: &ToolResult, summary: &str) -> io::Result<Vec<u8>> {
     let mut blocks = Vec::new();
     let mut summary = Some(summary);
     for block in &result.blocks {
-        if block.text.as_ref().is_some_and(capture::is_payload) {
-            blocks.extend(summary.take());
-        } else {
-            blocks.push(result.json_at(&block.span)?);
+        match block.fate {
+            Fate::Stays => blocks.push(result.json_at(&block.span)?),
+            Fate::Apart | Fate::Gathered => blocks.extend(summary.take()),
         }
     }
     if let Some(summary) = summary {

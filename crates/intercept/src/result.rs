@@ -27,7 +27,25 @@ pub(crate) struct Block {
     pub(crate) span: Range<u64>,
     /// Where the JSON string stands, quotes included, if this is a text block.
     pub(crate) text: Option<Range<u64>>,
+    /// What becomes of it if the result is kept.
+    pub(crate) fate: Fate,
 }
+
+/// What becomes of a block of a result that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It stays in the result.
+    Stays,
+    /// It is a payload of its own.
+    Apart,
+    /// It is one of many small ones that are a payload together.
+    Gathered,
+}
+
+/// A text shorter than this is no payload of its own.
+const MIN_PAYLOAD_BYTES: u64 = 1_024;
+/// Short texts that are longer than this together do not stay.
+const MAX_STAYING_BYTES: u64 = 4_096;
 
 impl ToolResult {
     pub(crate) fn read(whole: &Payload) -> io::Result<Self> {
@@ -57,6 +75,12 @@ impl ToolResult {
         Ok(json)
     }
 
+    /// True if there is something to keep: what is short everywhere would not get shorter.
+    pub(crate) fn has_payload(&self) -> bool {
+        self.blocks.iter().any(|block| block.fate != Fate::Stays)
+            || self.structured.as_ref().is_some_and(is_long)
+    }
+
     /// The places of everything that a model would read: text blocks and structured content.
     pub(crate) fn readable(&self) -> impl Iterator<Item = &Range<u64>> {
         let texts = self.blocks.iter().filter_map(|block| block.text.as_ref());
@@ -81,9 +105,29 @@ fn blocks(whole: &Payload, content: &Range<u64>) -> io::Result<Vec<Block>> {
                 Some(span) if is_string(whole, &span)? => Some(span),
                 _ => None,
             };
-            Ok(Block { span: absolute(object.span), text })
+            let is_long = text.as_ref().is_some_and(is_long);
+            let fate = if is_long { Fate::Apart } else { Fate::Stays };
+            Ok(Block { span: absolute(object.span), text, fate })
         })
-        .collect()
+        .collect::<io::Result<Vec<Block>>>()
+        .map(gather)
+}
+
+/// Many small texts may be as much as a large one.
+fn gather(mut blocks: Vec<Block>) -> Vec<Block> {
+    let is_small = |block: &Block| block.text.is_some() && block.fate == Fate::Stays;
+    let small = blocks.iter().filter(|block| is_small(block));
+    let bytes: u64 = small.map(|block| block.span.end - block.span.start).sum();
+    if bytes > MAX_STAYING_BYTES {
+        for block in blocks.iter_mut().filter(|block| is_small(block)) {
+            block.fate = Fate::Gathered;
+        }
+    }
+    blocks
+}
+
+fn is_long(span: &Range<u64>) -> bool {
+    span.end - span.start >= MIN_PAYLOAD_BYTES
 }
 
 fn is_string(whole: &Payload, span: &Range<u64>) -> io::Result<bool> {

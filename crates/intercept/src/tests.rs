@@ -161,6 +161,20 @@ fn structured_content_is_replaced_too_and_kept_once() {
 }
 
 #[test]
+fn many_small_blocks_are_kept_together() {
+    let bench = Bench::new();
+    let block = |index: u32| json!({"type": "text", "text": format!("{{\"id\": {index}}}")});
+    let mut blocks: Vec<Value> = (0..300).map(block).collect();
+    blocks.insert(7, json!({"type": "image", "data": "aGk=", "mimeType": "image/png"}));
+    let result = json!({"content": blocks, "_meta": {"trace": "x"}});
+    let (replacement, dataset) = bench.kept(&result);
+    assert_eq!(replacement["content"].as_array().unwrap().len(), 2, "the summary and the image");
+    assert_eq!(replacement["content"][1]["type"], "image");
+    assert_eq!(dataset.metadata().description.record_count, Some(300));
+    assert_eq!(restored(&dataset), result);
+}
+
+#[test]
 fn small_results_and_errors_pass() {
     let bench = Bench::new();
     let small = text_result("short").to_string();

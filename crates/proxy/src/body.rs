@@ -191,6 +191,15 @@ impl Source<'_> {
         Ok(check.first_invalid().is_none())
     }
 
+    /// The bytes at `span`, if they are in memory.
+    pub(crate) fn slice(&self, span: &Range<u64>) -> Option<&[u8]> {
+        match self {
+            Self::Line(bytes) => scan::slice(bytes, span),
+            Self::Held(Body::Memory(bytes)) => scan::slice(bytes, span),
+            Self::Held(Body::Spooled { .. }) | Self::Gone => None,
+        }
+    }
+
     /// Hands out the line's bytes, piece by piece.
     pub(crate) fn each_chunk(self, mut take: impl FnMut(&[u8])) -> io::Result<()> {
         match self {

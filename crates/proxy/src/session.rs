@@ -61,6 +61,7 @@ pub struct Call {
     pub client: Option<Arc<str>>,
     /// The token under which the client expects progress.
     pub progress_token: Option<Id>,
+    arguments_hash: Option<blake3::Hash>,
     /// Which of the session's requests this is.
     number: u64,
     abandoned: AtomicBool,
@@ -281,6 +282,7 @@ impl Session {
             era: self.era,
             client: self.client.clone(),
             progress_token: params.progress_token.clone(),
+            arguments_hash: params.arguments_hash,
             purpose: era::purpose(self, method, params),
             number: self.asked,
             abandoned: AtomicBool::new(false),
@@ -348,6 +350,11 @@ impl Call {
             | Purpose::Subscription
             | Purpose::Other => None,
         }
+    }
+
+    /// The BLAKE3 hash of the arguments of a tool call, as they were written, in hexadecimal.
+    pub fn arguments_hash(&self) -> Option<String> {
+        self.arguments_hash.map(|hash| hash.to_hex().to_string())
     }
 
     /// True once nobody waits for the answer any more: the client cancelled, or a deadline passed.
