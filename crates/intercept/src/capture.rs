@@ -6,12 +6,14 @@
 //! template: with the payloads put back in, it is the result again ([`restore`]).
 
 use std::{
+    borrow::Cow,
     io::{self, Read, Write},
     ops::Range,
 };
 
 use forebay_proxy::session::Call;
 use forebay_store::{Capture, Dataset, Description, Mapped, Store, StoreError};
+use forebay_wire::{scan, syntax};
 use serde_json::{Value, json};
 
 use crate::{
@@ -20,6 +22,7 @@ use crate::{
     policy::Tokenizer,
     profile::Profile,
     result::{Fate, ToolResult},
+    same,
     unescape::{self, Trouble},
 };
 
@@ -37,8 +40,17 @@ pub(crate) struct Captured<'a> {
 struct Hole {
     /// Where it stands in the template.
     at: u64,
+    cut: Cut,
+}
+
+/// A payload, or a part of one, and where it stands in the result.
+#[derive(Clone)]
+struct Cut {
+    span: Range<u64>,
     payload: usize,
     encoding: Encoding,
+    /// Which part of the payload, if not all of it.
+    slice: Option<Range<u64>>,
 }
 
 /// How a payload stood in the result.
@@ -48,8 +60,6 @@ enum Encoding {
     Text,
     /// As it is.
     Json,
-    /// As it is, this much of the payload.
-    Part { from: u64, bytes: u64 },
 }
 
 /// Writes the payloads of `result` to `store`.
@@ -63,7 +73,8 @@ pub(crate) fn keep<'a>(
     for block in result.blocks.iter().filter(|block| block.fate == Fate::Apart) {
         if let Some(span) = &block.text {
             let encoding = captured.write_text(result, span)?;
-            cuts.push((span.clone(), captured.payloads.len() - 1, encoding));
+            let payload = captured.payloads.len() - 1;
+            cuts.push(Cut { span: span.clone(), payload, encoding, slice: None });
         }
     }
     cuts.extend(captured.write_gathered(result)?);
@@ -73,10 +84,10 @@ pub(crate) fn keep<'a>(
             Some(payload) => payload,
             None => captured.write_json(result, span)?,
         };
-        cuts.push((span.clone(), payload, Encoding::Json));
+        cuts.push(Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None });
     }
-    cuts.sort_by_key(|(span, ..)| span.start);
-    captured.write_template(result, &cuts)?;
+    cuts.sort_by_key(|cut| cut.span.start);
+    captured.write_template(result, cuts)?;
     Ok(captured)
 }
 
@@ -87,31 +98,32 @@ pub fn restore(dataset: &Dataset, sink: &mut dyn Write) -> Result<(), CaptureErr
     let part = |value: &Value| usize::try_from(number(value)).unwrap_or_default();
     let mut rest = dataset.open(part(&template["part"]))?;
     let mut at = 0;
-    let mut gathered: Option<(usize, Vec<u8>)> = None;
+    let mut held: Option<(usize, Vec<u8>)> = None;
     for hole in template["holes"].as_array().into_iter().flatten() {
         let start = number(&hole["at"]);
         io::copy(&mut rest.by_ref().take(start - at), sink)?;
         at = start;
         let index = part(&hole["part"]);
-        match hole["as"].as_str() {
-            Some("text") => {
-                let mut text = String::new();
-                dataset.open(index)?.read_to_string(&mut text)?;
-                serde_json::to_writer(&mut *sink, &text).map_err(io::Error::from)?;
-            }
-            Some("part") => {
-                // Many small ones in a row are of the same payload.
-                if gathered.as_ref().is_none_or(|(held, _)| *held != index) {
-                    let mut bytes = Vec::new();
-                    dataset.open(index)?.read_to_end(&mut bytes)?;
-                    gathered = Some((index, bytes));
-                }
-                let from = part(&hole["from"]);
-                let range = from..from.saturating_add(part(&hole["bytes"]));
-                let held = gathered.as_ref().and_then(|(_, bytes)| bytes.get(range));
-                sink.write_all(held.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?)?;
-            }
-            _ => drop(io::copy(&mut dataset.open(index)?, sink)?),
+        if hole.get("from").is_none() && hole["as"] != "text" {
+            io::copy(&mut dataset.open(index)?, sink)?;
+            continue;
+        }
+        // Many small ones in a row are of the same payload.
+        if held.as_ref().is_none_or(|(payload, _)| *payload != index) {
+            let mut bytes = Vec::new();
+            dataset.open(index)?.read_to_end(&mut bytes)?;
+            held = Some((index, bytes));
+        }
+        let whole = held.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+        let from = part(&hole["from"]);
+        let bytes = hole.get("bytes").map_or(whole.len(), part);
+        let slice = whole.get(from..from.saturating_add(bytes));
+        let slice = slice.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+        if hole["as"] == "text" {
+            let text = std::str::from_utf8(slice).map_err(io::Error::other)?;
+            serde_json::to_writer(&mut *sink, text).map_err(io::Error::from)?;
+        } else {
+            sink.write_all(slice)?;
         }
     }
     io::copy(&mut rest, sink)?;
@@ -129,8 +141,6 @@ pub enum CaptureError {
     Io(#[from] io::Error),
 }
 
-type Cut = (Range<u64>, usize, Encoding);
-
 impl Captured<'_> {
     /// How long the payloads are.
     pub(crate) fn bytes(&self) -> usize {
@@ -144,7 +154,7 @@ impl Captured<'_> {
 
     /// Makes a dataset of what was written.
     pub(crate) fn commit(
-        self,
+        mut self,
         call: &Call,
         result: &ToolResult,
         profile: &Profile,
@@ -159,6 +169,7 @@ impl Captured<'_> {
             "template".to_owned(),
             json!({"part": self.capture.part_count() - 1, "holes": holes}),
         );
+        self.capture.set_extension(profile.payload, profile.format.extension())?;
         let dataset = self.capture.commit(Description {
             tool: call.tool().unwrap_or_default().to_owned(),
             server: call.upstream.to_string(),
@@ -178,11 +189,7 @@ impl Captured<'_> {
         result: &ToolResult,
         span: &Range<u64>,
     ) -> Result<Encoding, CaptureError> {
-        let mut head = [0; 64];
-        let count = result.whole.part(span).reader().read(&mut head)?;
-        let first = head[1..count].iter().find(|byte| !byte.is_ascii_whitespace());
-        let extension = if matches!(first, Some(b'{' | b'[')) { "json" } else { "txt" };
-        let part = self.capture.start_part(extension)?;
+        let part = self.capture.start_part("txt")?;
         let text = result.whole.part(span);
         let copied = match text.in_memory() {
             Some(json) => unescape::copy_slice(json, part),
@@ -201,23 +208,43 @@ impl Captured<'_> {
         Ok(Encoding::Text)
     }
 
-    /// Writes the small blocks that are a payload together: a list of them.
+    /// Writes the small texts that are a payload together: a list if they are JSON, else lines.
     fn write_gathered(&mut self, result: &ToolResult) -> Result<Vec<Cut>, CaptureError> {
-        let gathered = || result.blocks.iter().filter(|block| block.fate == Fate::Gathered);
-        if gathered().next().is_none() {
+        let gathered = result.blocks.iter().filter(|block| block.fate == Fate::Gathered);
+        let mut texts = Vec::new();
+        for span in gathered.filter_map(|block| block.text.as_ref()) {
+            let json = result.json_at(span)?;
+            let text = scan::string(&json).map(Cow::into_owned);
+            let is_text = text.is_some();
+            texts.push((span, text.map_or(json, String::into_bytes), is_text));
+        }
+        if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let part = self.capture.start_part("json")?;
+        let is_document = |text: &[u8]| {
+            matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+                && syntax::check(text).is_ok()
+        };
+        let are_json = texts.iter().all(|(_, text, _)| is_document(text));
+        let (extension, [open, separator, close]) = if are_json {
+            ("json", [b"[".as_slice(), b",\n", b"]"])
+        } else {
+            ("txt", [b"".as_slice(), b"\n", b"\n"])
+        };
+        let part = self.capture.start_part(extension)?;
         let mut cuts = Vec::new();
         let mut written = 0;
-        for block in gathered() {
-            part.write_all(if written == 0 { b"[" } else { b"," })?;
-            let bytes = io::copy(&mut result.whole.part(&block.span).reader(), part)?;
-            let place = Encoding::Part { from: written + 1, bytes };
-            cuts.push((block.span.clone(), self.payloads.len(), place));
-            written += 1 + bytes;
+        for (span, text, is_text) in &texts {
+            let before = if written == 0 { open } else { separator };
+            part.write_all(before)?;
+            part.write_all(text)?;
+            let (from, bytes) = (written + before.len() as u64, text.len() as u64);
+            let encoding = if *is_text { Encoding::Text } else { Encoding::Json };
+            let slice = Some(from..from + bytes);
+            cuts.push(Cut { span: (*span).clone(), payload: self.payloads.len(), encoding, slice });
+            written = from + bytes;
         }
-        part.write_all(b"]")?;
+        part.write_all(close)?;
         self.payloads.push(self.capture.map_last_part()?);
         Ok(cuts)
     }
@@ -243,21 +270,19 @@ impl Captured<'_> {
             return Ok(None);
         }
         let json = result.json_at(span)?;
-        let Ok(structured) = serde_json::from_slice::<Value>(&json) else { return Ok(None) };
         let is_equal = |payload: &Mapped| {
-            payload.len() as u64 <= 2 * MAX_COMPARED_BYTES
-                && serde_json::from_slice::<Value>(payload).is_ok_and(|value| value == structured)
+            payload.len() as u64 <= 2 * MAX_COMPARED_BYTES && same::is_same_json(payload, &json)
         };
         Ok(self.payloads.iter().position(is_equal))
     }
 
-    fn write_template(&mut self, result: &ToolResult, cuts: &[Cut]) -> Result<(), CaptureError> {
+    fn write_template(&mut self, result: &ToolResult, cuts: Vec<Cut>) -> Result<(), CaptureError> {
         let part = self.capture.start_part("template")?;
         let (mut read_to, mut written) = (0, 0);
-        for (span, payload, encoding) in cuts {
-            written += io::copy(&mut result.whole.part(&(read_to..span.start)).reader(), part)?;
-            self.holes.push(Hole { at: written, payload: *payload, encoding: *encoding });
-            read_to = span.end;
+        for cut in cuts {
+            written += io::copy(&mut result.whole.part(&(read_to..cut.span.start)).reader(), part)?;
+            read_to = cut.span.end;
+            self.holes.push(Hole { at: written, cut });
         }
         let rest = read_to..result.whole.bytes();
         io::copy(&mut result.whole.part(&rest).reader(), part)?;
@@ -267,12 +292,15 @@ impl Captured<'_> {
 
 impl Hole {
     fn to_json(&self) -> Value {
-        match self.encoding {
-            Encoding::Text => json!({"at": self.at, "part": self.payload, "as": "text"}),
-            Encoding::Json => json!({"at": self.at, "part": self.payload, "as": "json"}),
-            Encoding::Part { from, bytes } => {
-                json!({"at": self.at, "part": self.payload, "as": "part", "from": from, "bytes": bytes})
-            }
+        let encoding = match self.cut.encoding {
+            Encoding::Text => "text",
+            Encoding::Json => "json",
+        };
+        let mut hole = json!({"at": self.at, "part": self.cut.payload, "as": encoding});
+        if let Some(slice) = &self.cut.slice {
+            hole["from"] = slice.start.into();
+            hole["bytes"] = (slice.end - slice.start).into();
         }
+        hole
     }
 }

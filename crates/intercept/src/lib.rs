@@ -14,6 +14,7 @@ mod profile;
 mod refuse;
 mod replace;
 mod result;
+mod same;
 mod shape;
 mod summarise;
 mod tokens;

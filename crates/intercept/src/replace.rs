@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     policy::OutputSchema,
-    result::{Fate, ToolResult},
+    result::{Block, Fate, ToolResult},
     summarise::Summary,
     widen,
 };
@@ -81,19 +81,37 @@ pub(crate) fn tools_with_interface(list: &[u8]) -> Vec<String> {
 
 /// The blocks that stay, with the summary where the first that went had been.
 fn content(result: &ToolResult, summary: &str) -> io::Result<Vec<u8>> {
-    let summary = json!({"type": "text", "text": summary}).to_string().into_bytes();
     let mut blocks = Vec::new();
-    let mut summary = Some(summary);
+    let mut has_summary = false;
     for block in &result.blocks {
         match block.fate {
             Fate::Stays => blocks.push(result.json_at(&block.span)?),
-            Fate::Apart | Fate::Gathered => blocks.extend(summary.take()),
+            Fate::Apart | Fate::Gathered if has_summary => {}
+            Fate::Apart | Fate::Gathered => {
+                has_summary = true;
+                blocks.push(summary_in(result, block, summary)?);
+            }
         }
     }
-    if let Some(summary) = summary {
-        blocks.insert(0, summary);
+    if !has_summary {
+        blocks.insert(0, text_block(summary));
     }
     Ok([b"[".as_slice(), &blocks.join(&b","[..]), b"]"].concat())
+}
+
+/// A text block with the summary as its text; its annotations and all else stay.
+fn summary_in(result: &ToolResult, block: &Block, summary: &str) -> io::Result<Vec<u8>> {
+    let text = match &block.text {
+        Some(text) if block.is_text => text,
+        _ => return Ok(text_block(summary)),
+    };
+    let before = result.json_at(&(block.span.start..text.start))?;
+    let after = result.json_at(&(text.end..block.span.end))?;
+    Ok([before, Value::from(summary).to_string().into_bytes(), after].concat())
+}
+
+fn text_block(text: &str) -> Vec<u8> {
+    json!({"type": "text", "text": text}).to_string().into_bytes()
 }
 
 fn tool_name(tool: &[u8]) -> Option<String> {

@@ -25,8 +25,9 @@ pub(crate) struct ToolResult {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) span: Range<u64>,
-    /// Where the JSON string stands, quotes included, if this is a text block.
+    /// Where the JSON string stands, quotes included, if this is a text or a resource that is one.
     pub(crate) text: Option<Range<u64>>,
+    pub(crate) is_text: bool,
     /// What becomes of it if the result is kept.
     pub(crate) fate: Fate,
 }
@@ -89,28 +90,44 @@ impl ToolResult {
 }
 
 fn blocks(whole: &Payload, content: &Range<u64>) -> io::Result<Vec<Block>> {
-    let Outline::Array(objects) = whole.part(content).outline(["type", "text"])? else {
+    let keys = ["type", "text", "resource"];
+    let Outline::Array(objects) = whole.part(content).outline(keys)? else {
         return Ok(Vec::new());
     };
     let absolute = |span: Range<u64>| content.start + span.start..content.start + span.end;
-    objects
-        .into_iter()
-        .map(|object| {
-            let [kind, text] = object.members;
-            let is_text = kind
-                .and_then(|kind| scan::string(&kind.scalar?).map(Cow::into_owned))
-                .is_some_and(|kind| kind == "text");
-            let text = text.filter(|_| is_text).map(|value| absolute(value.span));
-            let text = match text {
-                Some(span) if is_string(whole, &span)? => Some(span),
-                _ => None,
-            };
-            let is_long = text.as_ref().is_some_and(is_long);
-            let fate = if is_long { Fate::Apart } else { Fate::Stays };
-            Ok(Block { span: absolute(object.span), text, fate })
+    let blocks = objects.into_iter().map(|object| {
+        let [kind, text, resource] = object.members;
+        let kind = kind.and_then(|kind| scan::string(&kind.scalar?).map(Cow::into_owned));
+        let text = match kind.as_deref() {
+            Some("text") => text.map(|value| absolute(value.span)),
+            Some("resource") => match resource {
+                Some(value) => text_of_resource(whole, absolute(value.span))?,
+                None => None,
+            },
+            _ => None,
+        };
+        let text = match text {
+            Some(span) if is_string(whole, &span)? => Some(span),
+            _ => None,
+        };
+        let is_long = text.as_ref().is_some_and(is_long);
+        Ok(Block {
+            span: absolute(object.span),
+            text,
+            is_text: kind.as_deref() == Some("text"),
+            fate: if is_long { Fate::Apart } else { Fate::Stays },
         })
-        .collect::<io::Result<Vec<Block>>>()
-        .map(gather)
+    });
+    blocks.collect::<io::Result<Vec<Block>>>().map(gather)
+}
+
+/// Where the text of an embedded resource stands.
+fn text_of_resource(whole: &Payload, resource: Range<u64>) -> io::Result<Option<Range<u64>>> {
+    let Outline::Object(object) = whole.part(&resource).outline(["text"])? else {
+        return Ok(None);
+    };
+    let [text] = object.members;
+    Ok(text.map(|value| resource.start + value.span.start..resource.start + value.span.end))
 }
 
 /// Many small texts may be as much as a large one.

@@ -82,6 +82,15 @@ impl Format {
             Self::Text => "text",
         }
     }
+
+    /// What a file of this form ends with.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Stanzas | Self::Lines | Self::Text => "txt",
+            named => named.name(),
+        }
+    }
 }
 
 /// Tells what a payload is, from how it begins where that is enough.

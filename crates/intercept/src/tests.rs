@@ -171,7 +171,58 @@ fn many_small_blocks_are_kept_together() {
     assert_eq!(replacement["content"].as_array().unwrap().len(), 2, "the summary and the image");
     assert_eq!(replacement["content"][1]["type"], "image");
     assert_eq!(dataset.metadata().description.record_count, Some(300));
+    assert_eq!(dataset.metadata().description.schema["fields"][0]["name"], "id");
     assert_eq!(restored(&dataset), result);
+
+    let lines: Vec<Value> =
+        (0..300).map(|index| json!({"type": "text", "text": format!("line {index}")})).collect();
+    let result = json!({ "content": lines });
+    let (_, dataset) = bench.kept(&result);
+    assert_eq!(dataset.metadata().description.more["format"], "lines");
+    assert_eq!(restored(&dataset), result);
+}
+
+#[test]
+fn embedded_resources_and_annotated_blocks_are_kept_as_they_are() {
+    let bench = Bench::new();
+    let resource = json!({"uri": "file:///a.csv", "text": "a,b\n1,2\n".repeat(900)});
+    let result = json!({"content": [{"type": "resource", "resource": resource}]});
+    let (replacement, dataset) = bench.kept(&result);
+    assert_eq!(replacement["content"][0]["type"], "text");
+    assert_eq!(restored(&dataset), result);
+
+    let annotations = json!({"audience": ["user"], "priority": 1});
+    let block = json!({"annotations": annotations, "type": "text", "text": orders(100).to_string(),
+                       "_meta": {"a": 1}});
+    let (replacement, dataset) = bench.kept(&json!({ "content": [block] }));
+    assert_eq!(replacement["content"][0]["annotations"], annotations);
+    assert_eq!(replacement["content"][0]["_meta"], json!({"a": 1}));
+    assert_eq!(restored(&dataset), json!({ "content": [block] }));
+}
+
+#[test]
+fn what_no_parser_would_give_back_is_given_back() {
+    let bench = Bench::new();
+    let number = |last: u8| format!("[{{\"n\": 12345678901234567890123456789{last}}}]");
+    let padding = " ".repeat(2_000) + &"x y ".repeat(500);
+    let result = format!(
+        r#"{{"content":[{{"type":"text","text":"{padding}"}},{{"type":"text","text":{}}}],"structuredContent":{{"a":{}}}}}"#,
+        Value::from(format!("{}{}", " ".repeat(1_200), number(0))),
+        number(1),
+    );
+    assert!(matches!(bench.result_of("list", &result), Verdict::Replace(_)));
+    let mut bytes = Vec::new();
+    restore(&bench.last(), &mut bytes).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), result);
+
+    let mut result = text_result(&"odd ".repeat(3_000)).to_string().into_bytes();
+    let at = result.len() / 2;
+    result[at] = 0xFF;
+    let payload = Payload::from(result.clone());
+    assert!(matches!(bench.keeper.on_result(&call("list"), &payload), Ok(Verdict::Replace(_))));
+    let mut bytes = Vec::new();
+    restore(&bench.last(), &mut bytes).unwrap();
+    assert!(bytes == result, "no UTF-8, byte for byte");
 }
 
 #[test]

@@ -2,13 +2,15 @@
 
 use std::io::{self, Read, Write};
 
+use forebay_wire::syntax::Utf8Check;
+
 use crate::parallel;
 
 /// Why a string could not be decoded.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Io(io::Error),
-    /// It holds half a surrogate pair, which no text can.
+    /// It holds half a surrogate pair, or is no UTF-8: no text can.
     NotText,
 }
 
@@ -42,6 +44,7 @@ pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trou
     let mut buffer = vec![0; CHUNK];
     // What is decoded is never longer than what stood for it.
     let mut decoded = vec![0; CHUNK + size_of::<u64>()];
+    let mut utf8 = Utf8Check::default();
     let mut held = 0;
     let mut is_first = true;
     loop {
@@ -53,9 +56,10 @@ pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trou
         // The closing quote is the last byte of all, and no part of the text.
         let sure = text.len().saturating_sub(if is_end { 1 } else { LONGEST });
         let (used, written) = decode(text, sure, &mut decoded)?;
+        utf8.push(&decoded[..written]);
         sink.write_all(&decoded[..written])?;
         if is_end {
-            return Ok(());
+            return if utf8.first_invalid().is_none() { Ok(()) } else { Err(Trouble::NotText) };
         }
         buffer.copy_within(start + used..available, 0);
         held = available - start - used;
@@ -67,16 +71,22 @@ pub(crate) fn copy_slice(json: &[u8], sink: &mut dyn Write) -> Result<(), Troubl
     let text = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
     let (first, second) = text.split_at(middle(text));
     let (second, first) = parallel::both(text.len(), || decoded(second), || decoded(first));
-    sink.write_all(&first?)?;
-    sink.write_all(&second?)?;
+    let (first, second) = (first?, second?);
+    if std::str::from_utf8(&first).is_err() || std::str::from_utf8(&second).is_err() {
+        return Err(Trouble::NotText);
+    }
+    sink.write_all(&first)?;
+    sink.write_all(&second)?;
     Ok(())
 }
 
-/// A place near the middle of `text` that is in no escape.
+/// A place near the middle of `text` that is in no escape and no character.
 fn middle(text: &[u8]) -> usize {
     const SEARCHED: usize = 4_096;
     let half = text.len() / 2;
-    let is_between = |at: &usize| memchr::memchr(b'\\', &text[at - LONGEST..*at]).is_none();
+    let is_between = |at: &usize| {
+        text[*at].is_ascii() && memchr::memchr(b'\\', &text[at - LONGEST..*at]).is_none()
+    };
     let mut places = half.max(LONGEST)..text.len().min(half + SEARCHED);
     places.find(is_between).unwrap_or(text.len())
 }

@@ -105,6 +105,18 @@ impl<'a> Capture<'a> {
         Mapped::open(&path).doing("map", &path)
     }
 
+    /// Gives the file of a payload that has ended another extension.
+    pub fn set_extension(&mut self, part: usize, extension: &str) -> Result<(), StoreError> {
+        let Some(part) = self.parts.get_mut(part) else { return Ok(()) };
+        let stem = part.file.rsplit_once('.').map_or(part.file.as_str(), |(stem, _)| stem);
+        let file = format!("{stem}.{extension}");
+        let folder = self.store.layout.folder(&self.folder);
+        let (from, to) = (folder.join(&part.file), folder.join(&file));
+        fs::rename(&from, &to).doing("rename", &from)?;
+        part.file = file;
+        Ok(())
+    }
+
     /// How many payloads have been written, the one that is open included.
     pub fn part_count(&self) -> usize {
         self.parts.len() + usize::from(self.open_part.is_some())
