@@ -25,7 +25,7 @@ pub(crate) use self::{
 use crate::{
     capture::Captured,
     policy::Policy,
-    shape::{self, Contents, Format},
+    shape::{self, Contents, Counts, Format},
 };
 
 /// How values are looked at.
@@ -49,6 +49,8 @@ pub(crate) struct Profile {
     pub(crate) tables: Vec<Table>,
     /// Values beside them: where they are, and as they are written.
     pub(crate) envelope: Vec<(String, String)>,
+    /// How many there are of each, in all.
+    pub(crate) counts: Counts,
     /// If there are no tables.
     pub(crate) outline: Option<Outline>,
 }
@@ -84,10 +86,10 @@ pub(crate) fn of_payload(payload: usize, bytes: &Mapped, policy: &Policy) -> Pro
         let view = view(bytes);
         Some((view.format, view.contents(rules)?))
     });
-    let (format, Contents { tables, envelope }) =
+    let (format, Contents { tables, envelope, counts }) =
         found.unwrap_or((Format::Text, Contents::default()));
     let outline = tables.is_empty().then(|| outline::of(bytes));
-    Profile { payload, format, tables, envelope, outline }
+    Profile { payload, format, tables, envelope, counts, outline }
 }
 
 impl Profile {

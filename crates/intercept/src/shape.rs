@@ -17,7 +17,6 @@ mod yaml;
 use std::borrow::Cow;
 
 use forebay_store::Mapped;
-use forebay_wire::syntax;
 
 use crate::profile::{Builder, Rules, Table};
 
@@ -51,8 +50,17 @@ pub(crate) struct View<'a> {
 pub(crate) struct Contents {
     /// Tables, the largest first.
     pub(crate) tables: Vec<Table>,
-    /// Values beside the tables: where they are, and as they are written.
+    /// Values beside the tables: where they are, and as they are written, as far as they are short.
     pub(crate) envelope: Vec<(String, String)>,
+    /// How many there are of each, in all.
+    pub(crate) counts: Counts,
+}
+
+/// How many tables, and values beside them, there are.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) tables: usize,
+    pub(crate) envelope: usize,
 }
 
 enum Content<'a> {
@@ -109,8 +117,11 @@ pub(crate) fn not_json(payload: &Mapped) -> View<'_> {
     View { format, content, payload }
 }
 
-/// A payload seen as nothing but text.
+/// A payload seen as nothing but lines, or text.
 pub(crate) fn text(payload: &Mapped) -> View<'_> {
+    if listing::is_listing(payload) {
+        return View { format: Format::Lines, content: Content::Lines(payload), payload };
+    }
     View { format: Format::Text, content: Content::Text, payload }
 }
 
@@ -122,7 +133,9 @@ fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
             (Format::Ndjson, Content::Ndjson(text))
         }
         (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')) => {
-            (Format::Json, Content::Json(Cow::Borrowed(text)))
+            let inner =
+                if text.len() <= MAX_REWRITTEN_BYTES { wrapped::in_member(text) } else { None };
+            (Format::Json, Content::Json(inner.map_or(Cow::Borrowed(text), Cow::Owned)))
         }
         (Some(b'"'), Some(b'"')) => match wrapped::in_string(text) {
             Some(json) => (Format::Json, Content::Json(Cow::Owned(json))),
@@ -170,6 +183,13 @@ fn rewritten(text: &[u8], to_json: fn(&str) -> Option<Vec<u8>>) -> Option<Vec<u8
     to_json(std::str::from_utf8(text).ok()?)
 }
 
+impl Contents {
+    fn of(tables: Vec<Table>) -> Self {
+        let counts = Counts { tables: tables.len(), envelope: 0 };
+        Self { tables, envelope: Vec::new(), counts }
+    }
+}
+
 impl View<'_> {
     /// Goes through all records; `None` if the text is not what it seemed to be.
     pub(crate) fn contents(&self, rules: Rules) -> Option<Contents> {
@@ -177,21 +197,16 @@ impl View<'_> {
         let table = |builder: Builder<'_>, kind| {
             let table = builder.finish("$".to_owned(), kind, None);
             let tables = if table.records > 0 { vec![table] } else { Vec::new() };
-            Some(Contents { tables, envelope: Vec::new() })
+            Some(Contents::of(tables))
         };
         match &self.content {
             Content::Json(json) => {
                 let has_cells = self.format == Format::Xml;
                 json::contents(json, Rules { has_cells, ..rules }, self.payload)
             }
-            Content::Ndjson(text) => {
-                if !json::lines(text).all(|line| syntax::check(line).is_ok()) {
-                    return None;
-                }
-                table(json::ndjson(text, builder(rules)), "list")
-            }
+            Content::Ndjson(text) => table(json::ndjson(text, builder(rules))?, "list"),
             Content::Delimited(text, delimiter) => {
-                table(delimited::records(text, *delimiter, builder(rules)), "list")
+                table(delimited::records(text, *delimiter, builder(rules))?, "list")
             }
             Content::Markdown(found) => {
                 let mut tables: Vec<Table> = found
@@ -204,7 +219,7 @@ impl View<'_> {
                     .collect();
                 // Stable: of equally long ones the first comes first.
                 tables.sort_by_key(|table| std::cmp::Reverse(table.records));
-                Some(Contents { tables, envelope: Vec::new() })
+                Some(Contents::of(tables))
             }
             Content::Log(text) => table(log::records(text, builder(rules)), "list"),
             Content::Stanzas(text) => table(stanzas::records(text, builder(rules)), "list"),

@@ -56,11 +56,14 @@ pub(super) struct Observer {
     present: u64,
     distinct: Distinct,
     kind: Option<Kind>,
-    integers: Option<(i64, i64)>,
+    integers: Option<(i128, i128)>,
     /// The integers so far came in ascending order, so no two are the same.
     is_ascending: bool,
     floats: Option<(f64, f64)>,
     texts: Option<(Vec<u8>, Vec<u8>)>,
+    /// The zone of the first time, and whether another has a different one.
+    zone: Option<Vec<u8>>,
+    has_zones: bool,
     longest: usize,
     /// Cells such as `NA`, and how often each occurs.
     markers: Vec<(Vec<u8>, u64)>,
@@ -79,6 +82,8 @@ impl Observer {
             is_ascending: true,
             floats: None,
             texts: None,
+            zone: None,
+            has_zones: false,
             longest: 0,
             markers: Vec::new(),
             detects_types,
@@ -111,6 +116,9 @@ impl Observer {
                 _ => true,
             };
         self.distinct.merge(later.distinct, allowance);
+        self.has_zones |= later.has_zones
+            || matches!((&self.zone, &later.zone), (Some(ours), Some(theirs)) if ours != theirs);
+        self.zone = self.zone.take().or(later.zone);
         for integer in later.integers.into_iter().flat_map(|(low, high)| [low, high]) {
             let (low, high) = self.integers.unwrap_or((integer, integer));
             self.integers = Some((low.min(integer), high.max(integer)));
@@ -231,9 +239,16 @@ impl Observer {
             kind if kind.is_text() => self.extend_texts(value),
             _ => {}
         }
+        if kind == Kind::Timestamp && !self.has_zones {
+            let zone = zone(value);
+            match &self.zone {
+                Some(known) => self.has_zones = known != zone,
+                None => self.zone = Some(zone.to_vec()),
+            }
+        }
     }
 
-    fn extend_integers(&mut self, integer: i64) {
+    fn extend_integers(&mut self, integer: i128) {
         let (low, high) = self.integers.unwrap_or((integer, integer));
         self.is_ascending &= self.integers.is_none() || integer > high;
         self.integers = Some((low.min(integer), high.max(integer)));
@@ -273,10 +288,22 @@ impl Observer {
             Count::About(_) if self.is_ascending && kind == Kind::Integer => {
                 Count::Exactly(self.present)
             }
-            count => count,
+            // No more than there are values, or integers between the least and the greatest.
+            Count::About(count) => {
+                let between = match (kind, self.integers) {
+                    (Kind::Integer, Some((low, high))) => {
+                        high.checked_sub(low).and_then(|span| u64::try_from(span + 1).ok())
+                    }
+                    _ => None,
+                };
+                Count::About(count.min(self.present).min(between.unwrap_or(u64::MAX)))
+            }
+            Count::Exactly(count) => Count::Exactly(count),
         };
         let range = match kind {
             Kind::Integer | Kind::Float => range_of_numbers(self.integers, self.floats),
+            // In different zones the order of the texts is not that of the times.
+            Kind::Timestamp if self.has_zones => None,
             Kind::String | Kind::Timestamp | Kind::Date => {
                 self.texts.as_ref().and_then(range_of_texts)
             }
@@ -334,6 +361,13 @@ impl Field {
     }
 }
 
+/// What stands behind the time of day.
+fn zone(timestamp: &[u8]) -> &[u8] {
+    let rest = timestamp.get(16..).unwrap_or_default();
+    let start = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b':' | b'.' | b','));
+    start.map_or(&[], |start| &rest[start..])
+}
+
 /// True if a cell may say that there is no value.
 fn is_marker(text: &[u8]) -> bool {
     matches!(text, b"NA" | b"N/A" | b"NULL" | b"null" | b"NaN" | b"nan" | b"None")
@@ -364,17 +398,23 @@ fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
 
 #[expect(clippy::cast_precision_loss, reason = "it is shown beside floats")]
 fn range_of_numbers(
-    integers: Option<(i64, i64)>,
+    integers: Option<(i128, i128)>,
     floats: Option<(f64, f64)>,
 ) -> Option<(String, String)> {
-    let Some((mut low, mut high)) = floats else {
-        return integers.map(|(low, high)| (low.to_string(), high.to_string()));
-    };
-    if let Some((least, most)) = integers {
-        low = low.min(least as f64);
-        high = high.max(most as f64);
+    let integers = integers
+        .map(|(low, high)| ((low as f64, low.to_string()), (high as f64, high.to_string())));
+    let floats = floats
+        .filter(|(low, high)| low.is_finite() && high.is_finite())
+        .map(|(low, high)| ((low, low.to_string()), (high, high.to_string())));
+    match (integers, floats) {
+        // Each as it is: a long integer is not rounded because there are floats beside it.
+        (Some((low, high)), Some((least, most))) => Some((
+            if least.0 < low.0 { least.1 } else { low.1 },
+            if most.0 > high.0 { most.1 } else { high.1 },
+        )),
+        (Some((low, high)), None) | (None, Some((low, high))) => Some((low.1, high.1)),
+        (None, None) => None,
     }
-    Some((low.to_string(), high.to_string()))
 }
 
 fn range_of_texts((low, high): &(Vec<u8>, Vec<u8>)) -> Option<(String, String)> {

@@ -42,6 +42,8 @@ pub(crate) struct Table {
     pub(crate) fields: Vec<Field>,
     /// How many fields were too many to describe.
     pub(crate) other_fields: usize,
+    /// How much stands between the records that is none.
+    pub(crate) skipped: u64,
     /// Some records as they are written: the first, a typical one, extreme ones.
     pub(crate) samples: Vec<String>,
 }
@@ -52,6 +54,7 @@ pub(crate) struct Builder<'a> {
     fields: Fields,
     samples: Samples<'a>,
     records: u64,
+    skipped: u64,
     /// The objects so far were JSON to the last byte.
     is_valid: bool,
     memory: Option<(&'a Mapped, usize)>,
@@ -90,6 +93,7 @@ impl<'a> Builder<'a> {
             fields: Fields::default(),
             samples: Samples::default(),
             records: 0,
+            skipped: 0,
             is_valid: true,
             memory: memory.map(|map| (map, 0)),
         }
@@ -101,6 +105,16 @@ impl<'a> Builder<'a> {
         self.samples.offer(self.records, written);
         self.release(written);
         self.rules.sample_size == 0 || self.records <= self.rules.sample_size
+    }
+
+    /// Passes over something that stands between the records and is none.
+    pub(crate) fn skip(&mut self) {
+        self.skipped += 1;
+    }
+
+    /// True if what was skipped is so much that this is no table.
+    pub(crate) fn is_mostly_skipped(&self) -> bool {
+        self.skipped * 10 > self.records
     }
 
     /// A field of the record, whose name is a text.
@@ -248,6 +262,7 @@ impl<'a> Builder<'a> {
             observed,
             other_fields: self.fields.others.len(),
             fields: self.fields.finish(observed),
+            skipped: self.skipped,
             samples: self.samples.chosen(),
         }
     }
@@ -353,6 +368,9 @@ impl Table {
         }
         if self.observed < self.records {
             facts["observed"] = self.observed.into();
+        }
+        if self.skipped > 0 {
+            facts["skipped"] = self.skipped.into();
         }
         if let Some(header) = &self.header {
             facts["header"] = header.as_str().into();

@@ -19,27 +19,35 @@ pub(super) fn delimiter(text: &[u8]) -> Option<u8> {
         .map(|(_, delimiter)| delimiter)
 }
 
-/// Hands the records of `text` to `table`.
-pub(super) fn records<'a>(text: &'a [u8], delimiter: u8, mut table: Builder<'a>) -> Builder<'a> {
+/// Hands the records of `text` to `table`; `None` if many lines turn out to be none.
+pub(super) fn records<'a>(
+    text: &'a [u8],
+    delimiter: u8,
+    mut table: Builder<'a>,
+) -> Option<Builder<'a>> {
     let mut reader = reader(text, delimiter);
     let mut record = ByteRecord::new();
     let mut names: Vec<Vec<u8>> = Vec::new();
-    let mut is_first = true;
     loop {
         let start = offset(&reader);
         if !matches!(reader.read_byte_record(&mut record), Ok(true)) {
-            return table;
+            return (!table.is_mostly_skipped()).then_some(table);
         }
-        if std::mem::take(&mut is_first) && is_header(&record) {
-            names = record.iter().map(|name| name.trim_ascii().to_vec()).collect();
+        if names.is_empty() {
+            let is_header = is_header(&record);
+            names = column_names(&record, is_header);
+            if is_header {
+                continue;
+            }
+        }
+        // Such as a line at the end that counts the rows.
+        if record.len() != names.len() {
+            table.skip();
             continue;
         }
         if table.record(text[start..offset(&reader)].trim_ascii()) {
-            for (place, cell) in record.iter().enumerate() {
-                if names.len() == place {
-                    names.push(format!("column_{}", place + 1).into_bytes());
-                }
-                table.field(place, &names[place], Raw::Cell(cell));
+            for (place, (name, cell)) in names.iter().zip(&record).enumerate() {
+                table.field(place, name, Raw::Cell(cell));
             }
         }
     }
@@ -61,44 +69,66 @@ fn columns(text: &[u8], delimiter: u8) -> Option<usize> {
         // A record that is cut off has too few columns.
         head = &head[..memchr::memrchr(b'\n', head)?];
     }
-    let mut widths = Vec::new();
-    for record in reader(head, delimiter).byte_records().take(LOOKED_AT) {
-        widths.push(record.ok()?.len());
+    if !may_be_cells(head, delimiter) {
+        return None;
     }
-    if !is_all && widths.len() < LOOKED_AT {
-        // A quoted field may go on behind the cut.
+    let mut widths = Vec::new();
+    let mut filled = 0;
+    for record in reader(head, delimiter).byte_records().take(LOOKED_AT) {
+        let record = record.ok()?;
+        filled +=
+            usize::from(record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count() > 1);
+        widths.push(record.len());
+    }
+    if is_all || widths.len() < LOOKED_AT {
+        // A quoted field may go on behind the cut, and the last line may only count the rows.
         widths.pop();
     }
     let first = *widths.first()?;
     // Two columns may be a sentence with a comma in it.
-    let needed = if first == 2 { 2 * MIN_RECORDS } else { MIN_RECORDS };
-    let is_table =
-        first > 1 && widths.len() >= needed && widths.iter().all(|width| *width == first);
-    (is_table && !is_prose(head, delimiter)).then_some(first)
+    let needed = if first == 2 { 2 * MIN_RECORDS } else { MIN_RECORDS } - 1;
+    let is_table = first > 1
+        && widths.len() >= needed
+        && filled * 2 > widths.len()
+        && widths.iter().all(|width| *width == first);
+    is_table.then_some(first)
 }
 
-/// True if what is between the delimiters reads like sentences.
-fn is_prose(head: &[u8], delimiter: u8) -> bool {
-    let mut lines = super::filled_lines(head).take(LOOKED_AT).peekable();
-    delimiter == b','
-        && lines.peek().is_some()
-        && lines.all(|line| {
-            line.ends_with(b".")
-                || line.ends_with(b",")
-                || line.ends_with(b";")
-                || line.ends_with(b"{")
-        })
-}
-
-/// True if a first record names the columns: each differently, and none with a number.
-fn is_header(record: &ByteRecord) -> bool {
-    let names: Vec<&[u8]> = record.iter().map(<[u8]>::trim_ascii).collect();
-    let is_name = |name: &&[u8]| {
-        !name.is_empty() && std::str::from_utf8(name).is_ok_and(|name| name.parse::<f64>().is_err())
+/// True if lines do not look like sentences, code, JSON or what a terminal shows.
+fn may_be_cells(head: &[u8], delimiter: u8) -> bool {
+    let lines = || super::filled_lines(head).take(LOOKED_AT);
+    let reads_like_text = |line: &[u8]| {
+        matches!(line.last(), Some(b'.' | b',' | b';' | b'{' | b'}'))
+            && !line.ends_with(&[delimiter])
     };
-    // The first column of an index often has no name.
-    let is_different = names.iter().enumerate().all(|(index, name)| !names[..index].contains(name));
-    names.iter().skip(1).all(is_name)
-        && is_different
-        && names.first().is_some_and(|first| first.is_empty() || is_name(first))
+    let is_json = |line: &[u8]| matches!(line.first(), Some(b'{' | b'['));
+    memchr::memchr(0x1B, head).is_none()
+        && !lines().all(reads_like_text)
+        && lines().filter(|line| is_json(line)).count() * 2 < lines().count()
+}
+
+/// True if a first record names the columns: none with a number, and most of them at all.
+fn is_header(record: &ByteRecord) -> bool {
+    let filled = || record.iter().map(<[u8]>::trim_ascii).filter(|name| !name.is_empty());
+    let is_name =
+        |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| name.parse::<f64>().is_err());
+    filled().all(is_name) && filled().count() * 2 > record.len()
+}
+
+/// The names of the columns, no two the same.
+fn column_names(record: &ByteRecord, is_header: bool) -> Vec<Vec<u8>> {
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    for (place, cell) in record.iter().enumerate() {
+        let given = cell.trim_ascii().to_vec();
+        let mut name = if is_header && !given.is_empty() {
+            given
+        } else {
+            format!("column_{}", place + 1).into_bytes()
+        };
+        if names.contains(&name) {
+            name.extend(format!("_{}", place + 1).into_bytes());
+        }
+        names.push(name);
+    }
+    names
 }

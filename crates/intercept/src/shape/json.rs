@@ -20,7 +20,7 @@ use forebay_wire::{
 use memchr::memchr_iter;
 
 use self::candidate::{Candidate, Form};
-use super::Contents;
+use super::{Contents, Counts};
 use crate::parallel;
 use crate::profile::{Builder, KEY, Raw, Rules, Table, text_of};
 
@@ -30,16 +30,21 @@ const MAX_DEPTH: usize = 8;
 const MAX_TABLES: usize = 12;
 /// A document is one record if its largest table is a smaller part of it than one in this many.
 const MIN_SHARE: usize = 10;
-const MAX_ENVELOPE: usize = 20;
-const MAX_ENVELOPE_BYTES: usize = 120;
+/// Values beside the tables are told of up to this many, and up to this length each.
+const MAX_ENVELOPE: usize = 40;
+const MAX_ENVELOPE_BYTES: usize = 500;
 
 /// The tables of a document, and the values beside them; `None` if it is no JSON after all.
 pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Contents> {
     let release = |rest: &[u8]| payload.release_before_slice(rest);
-    let mut search =
-        Search { passed: Some(&release), candidates: Vec::new(), envelope: Vec::new() };
+    let mut search = Search {
+        passed: Some(&release),
+        candidates: Vec::new(),
+        envelope: Vec::new(),
+        envelope_count: 0,
+    };
     search.look(json.trim_ascii_start(), "$", 0);
-    let Search { mut candidates, envelope, .. } = search;
+    let Search { mut candidates, mut envelope, envelope_count, .. } = search;
     let has_records = candidates.iter().any(|candidate| candidate.form.has_records());
     // A short list of values beside records is one of the values around them.
     let largest = candidates.iter().map(|candidate| candidate.json.len()).max().unwrap_or(0);
@@ -50,6 +55,7 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Co
     candidates.sort_by_key(|candidate| {
         (!candidate.form.has_records(), std::cmp::Reverse(candidate.json.len()))
     });
+    let mut counts = Counts { tables: candidates.len(), envelope: envelope_count };
     candidates.truncate(MAX_TABLES);
     let json = json.trim_ascii_start();
     let share = if has_records { MIN_SHARE } else { 2 };
@@ -57,6 +63,9 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Co
         && candidates.first().is_none_or(|c| c.json.len() * share < json.len())
     {
         candidates.insert(0, candidate::of_record(json));
+        // The values beside the tables are fields of the record.
+        envelope.clear();
+        counts = Counts { tables: counts.tables + 1, envelope: 0 };
     }
     let rest = unchecked(json, &candidates, rules);
     let (is_valid, tables) = parallel::both(
@@ -71,7 +80,7 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Co
         },
     );
     let tables = tables?.into_iter().filter(|table| table.records > 0).collect();
-    is_valid.then_some(Contents { tables, envelope })
+    is_valid.then_some(Contents { tables, envelope, counts })
 }
 
 /// The part of a document whose syntax is not checked while its records are read: all but its lists
@@ -97,7 +106,7 @@ fn unchecked<'a>(json: &'a [u8], candidates: &[Candidate<'_>], rules: Rules) -> 
     Cow::Owned(rest)
 }
 
-/// True if every line looked at is an object, and there are several.
+/// True if nearly every line looked at is an object, and there are several.
 pub(super) fn is_ndjson(text: &[u8]) -> bool {
     const LOOKED_AT: usize = 20;
     /// A first line may be this long.
@@ -109,7 +118,12 @@ pub(super) fn is_ndjson(text: &[u8]) -> bool {
     // A document on one line has no second one, however far one looks.
     let head = &text[..text.len().min(LOOKED_AT_BYTES)];
     let has_lines = memchr::memchr(b'\n', head).is_some();
-    has_lines && lines(text).nth(1).is_some() && lines(text).take(LOOKED_AT).all(is_object)
+    let (mut all, mut objects) = (0, 0);
+    for line in lines(if has_lines { text } else { b"" }).take(LOOKED_AT) {
+        all += 1;
+        objects += usize::from(is_object(line));
+    }
+    objects > 1 && objects * 10 >= all * 9
 }
 
 /// The lines of a text of JSON lines.
@@ -125,17 +139,23 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|line| !line.is_empty())
 }
 
-pub(super) fn ndjson<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a> {
+/// Hands the objects on the lines of `text` to `table`; `None` if many lines turn out to be none.
+pub(super) fn ndjson<'a>(text: &'a [u8], mut table: Builder<'a>) -> Option<Builder<'a>> {
     for line in lines(text) {
-        record(&mut table, line);
+        if syntax::check(line).is_ok() {
+            record(&mut table, line);
+        } else {
+            table.skip();
+        }
     }
-    table
+    (!table.is_mostly_skipped()).then_some(table)
 }
 
 struct Search<'a> {
     passed: Passed<'a>,
     candidates: Vec<Candidate<'a>>,
     envelope: Vec<(String, String)>,
+    envelope_count: usize,
 }
 
 impl<'a> Search<'a> {
@@ -171,13 +191,13 @@ impl<'a> Search<'a> {
         let before = self.candidates.len();
         for (key, value) in walk::members_telling(object, self.passed).into_iter().flatten() {
             let inner = step(path, key);
-            match walk::type_of(value) {
-                Some(Type::Array | Type::Object) => self.look(value, &inner, depth + 1),
-                _ if value.len() <= MAX_ENVELOPE_BYTES && self.envelope.len() < MAX_ENVELOPE => {
-                    let shown = String::from_utf8_lossy(value).into_owned();
-                    self.envelope.push((inner, shown));
-                }
-                _ => {}
+            if let Some(Type::Array | Type::Object) = walk::type_of(value) {
+                self.look(value, &inner, depth + 1);
+                continue;
+            }
+            self.envelope_count += 1;
+            if self.envelope.len() < MAX_ENVELOPE {
+                self.envelope.push((inner, shortened(value)));
             }
         }
         let headers = candidate::name_columns(&mut self.candidates[before..], object, path);
@@ -325,6 +345,16 @@ fn members(table: &mut Builder<'_>, before: usize, json: &[u8]) {
 fn quoted<'a>(json: &'a [u8], key: &[u8]) -> &'a [u8] {
     let start = key.as_ptr().addr() - json.as_ptr().addr();
     &json[start - 1..=start + key.len()]
+}
+
+/// A value as it is written, with its length if it is cut.
+fn shortened(value: &[u8]) -> String {
+    match value.get(..MAX_ENVELOPE_BYTES) {
+        Some(head) if value.len() > MAX_ENVELOPE_BYTES => {
+            format!("{}… ({} bytes)", String::from_utf8_lossy(head), value.len())
+        }
+        _ => String::from_utf8_lossy(value).into_owned(),
+    }
 }
 
 /// The path of a member.

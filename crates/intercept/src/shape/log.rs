@@ -16,7 +16,13 @@ struct Entry<'a> {
 
 /// True if most lines begin with a time.
 pub(super) fn is_log(text: &[u8]) -> bool {
-    let lines = || super::filled_lines(text).take(LOOKED_AT);
+    // Lines of a stack trace belong to the entry before them.
+    let begins = |line: &&[u8]| {
+        !line[0].is_ascii_whitespace()
+            && !line.starts_with(b"Caused by")
+            && !line.starts_with(b"Traceback")
+    };
+    let lines = || super::filled_lines(text).filter(begins).take(LOOKED_AT);
     let (all, timed) = (lines().count(), lines().filter(|line| entry(line).is_some()).count());
     timed >= MIN_LINES && timed * 2 >= all
 }

@@ -150,6 +150,7 @@ fn json_need_not_stand_alone() {
         format!("Found 2 records: {records}"),
         format!("Done [ok].\n\n{records}\n"),
         format!("\u{feff}{records}\n"),
+        format!("{{\"result\": {twice}}}"),
         twice,
         thrice,
     ] {
@@ -168,6 +169,65 @@ fn delimited_text_is_a_table() {
     assert_eq!(found(tsv), "tsv\n$ list 3: a string, b date, c boolean");
     let bare = "1;2;3\n4;5;6\n7;8;9\n1;2;3\n";
     assert_eq!(found(bare), "csv\n$ list 4: column_1 integer, column_2 integer, column_3 integer");
+}
+
+#[test]
+fn lines_that_do_not_fit_are_no_records() {
+    let rows: Vec<String> = (0..40).map(|n| format!("{n},name {n},{}", n * 2)).collect();
+    let csv = format!(
+        "id,name,name,\n{}\n40 rows returned\n",
+        rows.join("\n").replace('\n', ",\n") + ","
+    );
+    let (format, found) = contents(&csv);
+    let table = &found.tables[0];
+    assert_eq!((format.name(), table.records, table.skipped), ("csv", 40, 1));
+    let names: Vec<&str> = table.fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["id", "name", "name_3", "column_4"]);
+    let prose = "Some words that follow, and are no table.\n".repeat(200);
+    assert_eq!(found_format(&format!("{csv}{prose}")), "text");
+
+    let mut lines: Vec<String> = (0..40).map(|n| format!("{{\"id\": {n}}}")).collect();
+    lines[17] = "{\"id\": 17".to_owned();
+    let (format, found) = contents(&(lines.join("\n") + "\n"));
+    let table = &found.tables[0];
+    assert_eq!((format.name(), table.records, table.skipped), ("ndjson", 39, 1));
+
+    let code = "let a = 1;\nlet b = 2;\nlet c = 3;\ncall(a);\n".repeat(20);
+    assert_ne!(found_format(&code), "csv");
+    let colours = "\u{1b}[1;31mred\u{1b}[0m\n".repeat(30);
+    assert_eq!(found_format(&colours), "lines");
+}
+
+fn found_format(text: &str) -> &'static str {
+    contents(text).0.name()
+}
+
+#[test]
+fn ranges_are_those_of_the_values_not_of_their_texts() {
+    let (_, found) = contents(
+        r#"[{"at":"2024-01-01T23:00:00Z","n":18446744073709551615,"m":1.5},
+            {"at":"2024-01-02T05:00:00+09:00","n":3,"m":12345678901234567890}]"#,
+    );
+    let range = |index: usize| found.tables[0].fields[index].range.clone();
+    assert_eq!(range(0), None, "in different zones the order of texts says nothing");
+    assert_eq!(range(1), Some(("3".to_owned(), "18446744073709551615".to_owned())));
+    assert_eq!(range(2), Some(("1.5".to_owned(), "12345678901234567890".to_owned())));
+}
+
+#[test]
+fn all_that_stands_beside_the_records_is_counted() {
+    let values: Vec<String> = (0..60).map(|n| format!("\"v{n}\": {n}")).collect();
+    let tables: Vec<String> =
+        (0..20).map(|n| format!("\"t{n}\": [{{\"a\": {n}}}, {{\"a\": 2}}]")).collect();
+    let (_, found) = contents(&format!(
+        "{{{}, {}, \"next_cursor\": \"{}\", \"rows\": [{}]}}",
+        values.join(", "),
+        tables.join(", "),
+        "c".repeat(600),
+        vec!["{\"a\": 1, \"b\": \"some longer text\"}"; 200].join(","),
+    ));
+    assert_eq!((found.counts.tables, found.counts.envelope), (21, 61));
+    assert!(found.tables.len() < 21 && found.tables[0].path == "$.rows");
 }
 
 #[test]
@@ -190,6 +250,9 @@ fn log_lines_have_a_time_a_level_and_a_message() {
         at a.b(c)\n  at d.e(f)\n2026-01-01 12:00:02 WARN: x\n2026-01-01T12:00:03Z debug y\n\
         2026-01-01 12:00:04 done\n2026-01-01 12:00:05 done\n";
     assert_eq!(found(lines), expected);
+    let java = "2026-01-01 12:00:00 ERROR failed\njava.lang.Error: x\n\tat a.b(C.java:1)\n\tat d.e(F.java:2)\n\
+        Caused by: y\n\tat g.h(I.java:3)\n\t... 12 more\n";
+    assert!(found(&java.repeat(12)).starts_with("log\n$ list 12: timestamp timestamp"));
     for line in [
         "Nov 15 05:27:06 host sshd[12]: Accepted publickey",
         "[2026-11-15T05:27:06+01:00] warning: low space",

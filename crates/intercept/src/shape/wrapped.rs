@@ -42,6 +42,13 @@ pub(super) fn in_string(json: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
+/// The JSON document in a member of an object that holds little else: `{"result": "[…]"}`.
+pub(super) fn in_member(object: &[u8]) -> Option<Vec<u8>> {
+    let (_, value) = walk::members(object)?.max_by_key(|(_, value)| value.len())?;
+    let is_most = value.len() * 10 > object.len() * 8;
+    (is_most && value.starts_with(b"\"")).then(|| in_string(value)).flatten()
+}
+
 /// Splits a document that holds something from what follows it.
 fn document(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = text.trim_ascii_start();

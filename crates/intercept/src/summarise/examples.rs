@@ -128,6 +128,7 @@ mod tests {
             observed: 100,
             fields,
             other_fields: 0,
+            skipped: 0,
             samples: Vec::new(),
         };
         let id = DatasetId::parse("dataset_k3v9x2ma").unwrap();

@@ -32,3 +32,13 @@ pub(super) fn harmless(text: &str, limit: usize) -> String {
     }
     out
 }
+
+/// [`harmless`], in quotes unless it is a plain word, so that it cannot be taken for anything else.
+pub(super) fn quoted(text: &str, limit: usize) -> String {
+    let is_plain = !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '@' | '+'));
+    let harmless = harmless(text, limit);
+    if is_plain { harmless } else { serde_json::Value::from(harmless).to_string() }
+}

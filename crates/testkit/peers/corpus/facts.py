@@ -32,6 +32,7 @@ TIMESTAMP = re.compile(
     r"[ \t\r\n\f\v]?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)?",
     re.IGNORECASE,
 )
+ZONE = re.compile(r"(?<=[0-9])[ \t]?(Z|UTC|[+-][0-9:]*)?$", re.IGNORECASE)
 DATE = re.compile(r"[0-9]{4}-([0-9]{2})-([0-9]{2})")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 URL = re.compile(r"https?://\S+")
@@ -109,6 +110,9 @@ class Field:
             return min(numbers), max(numbers)
         if self.type in ("string", "timestamp", "date"):
             texts = [text for _, text in self.counts]
+            # In different zones the order of the texts is not that of the times.
+            if self.type == "timestamp" and len({ZONE.search(text)[0] for text in texts}) > 1:
+                return None
             return min(texts), max(texts)
         return None
 
