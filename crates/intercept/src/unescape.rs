@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use forebay_wire::syntax::Utf8Check;
+use forebay_wire::{escapes, syntax::Utf8Check};
 
 use crate::parallel;
 
@@ -22,28 +22,14 @@ impl From<io::Error> for Trouble {
 
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
-/// An escape is never longer than a pair of surrogates; the closing quote comes on top.
-const LONGEST: usize = 13;
-
-/// What the byte after a backslash stands for, or 0 if that takes more than this table.
-const SINGLE: [u8; 256] = {
-    let mut table = [0; 256];
-    table[b'"' as usize] = b'"';
-    table[b'\\' as usize] = b'\\';
-    table[b'/' as usize] = b'/';
-    table[b'n' as usize] = b'\n';
-    table[b't' as usize] = b'\t';
-    table[b'r' as usize] = b'\r';
-    table[b'b' as usize] = 8;
-    table[b'f' as usize] = 12;
-    table
-};
+/// The longest escape, and the closing quote on top.
+const LONGEST: usize = escapes::LONGEST + 1;
 
 /// Copies the string that `json` yields, quotes included, to `sink`, decoded.
 pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trouble> {
     let mut buffer = vec![0; CHUNK];
     // What is decoded is never longer than what stood for it.
-    let mut decoded = vec![0; CHUNK + size_of::<u64>()];
+    let mut decoded = vec![0; CHUNK + escapes::SLACK];
     let mut utf8 = Utf8Check::default();
     let mut held = 0;
     let mut is_first = true;
@@ -55,7 +41,7 @@ pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trou
         let text = &buffer[start..available];
         // The closing quote is the last byte of all, and no part of the text.
         let sure = text.len().saturating_sub(if is_end { 1 } else { LONGEST });
-        let (used, written) = decode(text, sure, &mut decoded)?;
+        let (used, written) = escapes::decode(text, sure, &mut decoded).ok_or(Trouble::NotText)?;
         utf8.push(&decoded[..written]);
         sink.write_all(&decoded[..written])?;
         if is_end {
@@ -92,92 +78,10 @@ fn middle(text: &[u8]) -> usize {
 }
 
 fn decoded(text: &[u8]) -> Result<Vec<u8>, Trouble> {
-    let mut out = vec![0; text.len() + size_of::<u64>()];
-    let (_, written) = decode(text, text.len(), &mut out)?;
+    let mut out = vec![0; text.len() + escapes::SLACK];
+    let (_, written) = escapes::decode(text, text.len(), &mut out).ok_or(Trouble::NotText)?;
     out.truncate(written);
     Ok(out)
-}
-
-/// Decodes `text` up to `limit`, or the end of the escape that goes past it. Returns how much that
-/// is, and how long it got.
-fn decode(text: &[u8], limit: usize, out: &mut [u8]) -> Result<(usize, usize), Trouble> {
-    let (mut at, mut written) = (0, 0);
-    // In JSON records every few bytes there is an escape: too dense to search for each. A word is
-    // copied whole, and what does not belong there is written over.
-    while let (Some(word), Some(room)) =
-        (text[at.min(limit)..limit].first_chunk::<8>(), out[written..].first_chunk_mut::<8>())
-    {
-        *room = *word;
-        let plain = bytes_before_backslash(*word);
-        at += plain;
-        written += plain;
-        if plain < 8 {
-            let single = text.get(at + 1).map_or(0, |byte| SINGLE[usize::from(*byte)]);
-            if single != 0 {
-                out[written] = single;
-                at += 2;
-                written += 1;
-                continue;
-            }
-            let (length, bytes) = escape(&text[at..], &mut out[written..])?;
-            at += length;
-            written += bytes;
-        }
-    }
-    while at < limit {
-        let (length, bytes) = if text[at] == b'\\' {
-            escape(&text[at..], &mut out[written..])?
-        } else {
-            out[written] = text[at];
-            (1, 1)
-        };
-        at += length;
-        written += bytes;
-    }
-    Ok((at, written))
-}
-
-/// How many bytes of a word come before its first backslash.
-fn bytes_before_backslash(word: [u8; 8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-    // Zero where there is a backslash. Subtracting one borrows from the high bit of zeros alone, up
-    // to and including the first of them.
-    let differs = u64::from_le_bytes(word) ^ (ONES * u64::from(b'\\'));
-    let found = differs.wrapping_sub(ONES) & !differs & HIGH_BITS;
-    found.trailing_zeros() as usize / 8
-}
-
-/// Decodes the escape at the front of `text`. Returns its length, and how many bytes it stands for.
-fn escape(text: &[u8], out: &mut [u8]) -> Result<(usize, usize), Trouble> {
-    match text.get(1) {
-        Some(b'u') => unicode(text, out),
-        Some(byte) => {
-            // An escape that JSON does not know stands for itself.
-            out[0] =
-                if SINGLE[usize::from(*byte)] == 0 { *byte } else { SINGLE[usize::from(*byte)] };
-            Ok((2, 1))
-        }
-        None => Err(Trouble::NotText),
-    }
-}
-
-fn unicode(text: &[u8], out: &mut [u8]) -> Result<(usize, usize), Trouble> {
-    let unit = |at: usize| -> Option<u16> {
-        let digits = std::str::from_utf8(text.get(at..at + 4)?).ok()?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let first = unit(2).ok_or(Trouble::NotText)?;
-    let second = (text.get(6..8) == Some(b"\\u")).then(|| unit(8)).flatten();
-    let units = [first, second.unwrap_or(0)];
-    let (decoded, length) = match char::decode_utf16([first]).next() {
-        Some(Ok(character)) => (character, 6),
-        _ => match char::decode_utf16(units).next() {
-            Some(Ok(character)) if second.is_some() => (character, 12),
-            _ => return Err(Trouble::NotText),
-        },
-    };
-    Ok((length, decoded.encode_utf8(out).len()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! is [`syntax`]'s question alone; scanning only follows the structure.
 
 pub mod envelope;
+pub mod escapes;
 pub mod framing;
 pub mod reply;
 pub mod scan;

@@ -18,7 +18,7 @@ pub(crate) struct Skipper {
 }
 
 /// A block of bytes, to be compared 16 at a time.
-struct Block([u8x16; 4]);
+pub(crate) struct Block([u8x16; 4]);
 
 impl Skipper {
     /// Starts just after the bracket that opens the container.
@@ -152,7 +152,7 @@ fn escaped_bytes(backslashes: u64, escaped: bool) -> (u64, bool) {
 }
 
 impl Block {
-    fn of(bytes: &[u8; 64]) -> Self {
+    pub(crate) fn of(bytes: &[u8; 64]) -> Self {
         let (quarters, _) = bytes.as_chunks::<16>();
         Self([0, 1, 2, 3].map(|index| u8x16::new(quarters[index])))
     }
@@ -162,7 +162,7 @@ impl Block {
     }
 
     /// One bit per byte, the first byte in the lowest bit: set where it equals `byte`.
-    fn equal_to(&self, byte: u8) -> u64 {
+    pub(crate) fn equal_to(&self, byte: u8) -> u64 {
         let wanted = u8x16::splat(byte);
         let bits = |index: usize| u64::from(self.0[index].simd_eq(wanted).to_bitmask());
         bits(0) | bits(1) << 16 | bits(2) << 32 | bits(3) << 48

@@ -14,6 +14,10 @@ pub(super) const MAX_LISTED: usize = 64;
 pub(super) const MAX_LISTED_BYTES: usize = 64;
 /// Up to this many are counted exactly, by their hashes.
 const MAX_EXACT: usize = 20_000;
+/// Room for these, two thirds full.
+const MAX_SLOTS: usize = 32_768;
+/// Placing all anew costs more than room that stays empty.
+const GROWTH: usize = 4;
 const REGISTER_BITS: u32 = 12;
 
 /// The values seen so far.
@@ -238,12 +242,12 @@ impl Hashes {
             return Inserted::NoRoom;
         }
         if self.count * 3 >= self.slots.len() * 2 {
-            let Some(left) = allowance.0.checked_sub(self.slots.len()) else {
+            let Some(left) = allowance.0.checked_sub(GROWTH * self.slots.len()) else {
                 return Inserted::NoRoom;
             };
             allowance.0 = left;
-            let doubled = vec![0; self.slots.len() * 2];
-            let before = std::mem::replace(&mut self.slots, doubled);
+            let larger = vec![0; (self.slots.len() * GROWTH).min(MAX_SLOTS)];
+            let before = std::mem::replace(&mut self.slots, larger);
             self.count = 0;
             for hash in before.into_iter().filter(|slot| *slot != 0) {
                 self.place(hash);
