@@ -113,6 +113,11 @@ fn plain(value: &str, json: &mut Vec<u8>) {
     }
 }
 
+/// True if a text before a colon is a key rather than a place in a file or the start of a sentence.
+fn is_name(text: &str) -> bool {
+    text.starts_with('"') || !text.contains([' ', ':', '/'])
+}
+
 fn looks_like_yaml(text: &str) -> bool {
     let lines = || {
         let filled = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
@@ -123,10 +128,7 @@ fn looks_like_yaml(text: &str) -> bool {
         let line = line.strip_prefix("- ").unwrap_or(line);
         let name = line.split_once(": ").map(|(name, _)| name).or_else(|| line.strip_suffix(':'));
         let is_flow = line.starts_with('{') || line.starts_with('[');
-        is_flow
-            || line == "---"
-            || line == "-"
-            || name.is_some_and(|name| !name.contains(' ') || name.starts_with('"'))
+        is_flow || line == "---" || line == "-" || name.is_some_and(is_name)
     };
     let starts_as_yaml =
         lines().next().is_some_and(|first| is_yaml(&first) || first.starts_with("- "));
