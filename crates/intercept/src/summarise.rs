@@ -6,17 +6,18 @@
 //! client shows the model one or the other.
 
 mod examples;
+mod fields;
 mod harmless;
 
 use std::fmt::Write as _;
 
 use forebay_store::Dataset;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use self::harmless::{harmless, quoted};
+use self::harmless::harmless;
 use crate::{
     policy::Policy,
-    profile::{Count, Field, Outline, Profile, Table},
+    profile::{Field, Outline, Profile, Table},
     tokens,
 };
 
@@ -40,7 +41,7 @@ pub(crate) fn of(dataset: &Dataset, profile: &Profile, policy: &Policy) -> Summa
     let subject = Subject {
         dataset,
         profile,
-        by_weight: by_weight(profile),
+        by_weight: fields::by_weight(profile),
         examples: profile.main().map(|table| examples::of(dataset.id(), table)).unwrap_or_default(),
     };
     let budget = policy.summary_tokens as u64;
@@ -139,11 +140,16 @@ impl Subject<'_> {
     fn table(&self, out: &mut String, table: &Table, shares: Shares) {
         let place = if table.path == "$" { String::new() } else { format!(" at {}", table.path) };
         let format = self.profile.format.name();
-        let _ =
-            writeln!(out, "- Total records: {} ({format}{})", table.records, harmless(&place, 200));
+        let skipped = match table.skipped {
+            0 => String::new(),
+            1 => "; 1 line is no record".to_owned(),
+            count => format!("; {count} lines are no records"),
+        };
+        let place = harmless(&place, 200);
+        let _ = writeln!(out, "- Total records: {} ({format}{place}{skipped})", table.records);
         let shown = self.shown(table, shares.items);
         let left_out = table.fields.len() - shown.len() + table.other_fields;
-        let fields: Vec<String> = shown.into_iter().map(field).collect();
+        let fields: Vec<String> = shown.into_iter().map(fields::in_words).collect();
         let more =
             if left_out > 0 { format!(", and {left_out} more fields") } else { String::new() };
         let of_first = if table.observed < table.records {
@@ -187,9 +193,12 @@ impl Subject<'_> {
         if let Some(table) = self.profile.main() {
             let shown = self.shown(table, shares.items);
             let left_out = table.fields.len() - shown.len() + table.other_fields;
-            let fields: Vec<Value> = shown.into_iter().map(field_facts).collect();
+            let fields: Vec<Value> = shown.into_iter().map(fields::in_json).collect();
             facts["schema"] = json!({"fields": fields, "fields_left_out": left_out});
             facts["records_at"] = harmless(&table.path, 200).into();
+            if table.skipped > 0 {
+                facts["lines_skipped"] = table.skipped.into();
+            }
             let samples = table.samples.iter().take(shares.samples);
             let samples: Vec<String> = samples.map(|s| harmless(s, MAX_SAMPLE_CHARS)).collect();
             insert_some(&mut facts, "samples", samples);
@@ -323,88 +332,4 @@ fn is_guiding(path: &str) -> bool {
     ];
     let name = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     WORDS.iter().any(|word| name.contains(word))
-}
-
-/// The places of the main table's fields, the most telling first.
-fn by_weight(profile: &Profile) -> Vec<usize> {
-    let fields = profile.main().map(|table| table.fields.as_slice()).unwrap_or_default();
-    let weight = |field: &Field| {
-        let filled = 10 * field.present / (field.present + field.nulls).max(1);
-        let telling = match () {
-            () if field.present == 0 => 0,
-            // One value in all records tells little.
-            () if field.distinct == Count::Exactly(1) => 2,
-            () if !field.top.is_empty() => 9,
-            () if field.is_unique() => 8,
-            () if field.kind.is_number_or_time() => 7,
-            () if field.longest <= 80 => 5,
-            () => 3,
-        };
-        telling * filled
-    };
-    let mut places: Vec<usize> = (0..fields.len()).collect();
-    // Stable: of equally telling ones the first comes first.
-    places.sort_by_key(|place| std::cmp::Reverse(weight(&fields[*place])));
-    places
-}
-
-/// A field's facts: `status (string: active 3000, inactive 1500)`.
-fn field(field: &Field) -> String {
-    let mut facts = field.kind.name().to_owned();
-    let is_ranged = field.kind.is_number_or_time();
-    if let (Some((low, high)), true) = (&field.range, is_ranged) {
-        let (low, high) = (harmless(low, MAX_VALUE_CHARS), harmless(high, MAX_VALUE_CHARS));
-        let _ = if low == high { write!(facts, " {low}") } else { write!(facts, " {low}..{high}") };
-    }
-    if field.is_unique() {
-        facts.push_str(", unique");
-    } else if !field.top.is_empty() && !is_ranged {
-        let values: Vec<String> = field
-            .top
-            .iter()
-            .map(|(value, count)| format!("{} {count}", quoted(value, MAX_VALUE_CHARS)))
-            .collect();
-        let _ = write!(facts, ": {}", values.join(", "));
-        if let Count::Exactly(count) = field.distinct
-            && count > field.top.len() as u64
-        {
-            let _ = write!(facts, ", {} more", count - field.top.len() as u64);
-        }
-    } else {
-        match field.distinct {
-            Count::Exactly(count) if count > 1 => drop(write!(facts, ", {count} distinct")),
-            Count::Exactly(_) => {}
-            Count::About(count) => drop(write!(facts, ", about {count} distinct")),
-        }
-    }
-    if field.nulls > 0 {
-        let _ = write!(facts, ", {} without a value", field.nulls);
-    }
-    format!("{} ({facts})", quoted(&field.name, MAX_NAME_CHARS))
-}
-
-/// The same as JSON.
-fn field_facts(field: &Field) -> Value {
-    let mut facts = json!({
-        "name": harmless(&field.name, MAX_NAME_CHARS), "type": field.kind.name(),
-    });
-    if let (Some((low, high)), true) = (&field.range, field.kind.is_number_or_time()) {
-        facts["min"] = harmless(low, MAX_VALUE_CHARS).into();
-        facts["max"] = harmless(high, MAX_VALUE_CHARS).into();
-    } else if !field.top.is_empty() {
-        let top: Map<String, Value> = field
-            .top
-            .iter()
-            .map(|(value, count)| (harmless(value, MAX_VALUE_CHARS), (*count).into()))
-            .collect();
-        facts["top"] = top.into();
-    }
-    match field.distinct {
-        Count::Exactly(count) => facts["distinct"] = count.into(),
-        Count::About(count) => facts["distinct_about"] = count.into(),
-    }
-    if field.nulls > 0 {
-        facts["nulls"] = field.nulls.into();
-    }
-    facts
 }
