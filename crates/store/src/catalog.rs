@@ -7,7 +7,7 @@ pub(crate) mod usage;
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use crate::{DatasetId, Metadata, StoreError, layout::Folder};
 
@@ -77,21 +77,19 @@ pub struct Filter {
 pub(crate) struct Catalog(Connection);
 
 impl Catalog {
-    /// Opens the catalog at `path`. `None` if there is none, or it is damaged or of another version.
-    pub(crate) fn open(path: &Path) -> Option<Self> {
-        if !path.exists() {
-            return None;
+    /// Opens the catalog at `path`. `None` if there is none, or it is damaged or of another version:
+    /// only then may it be made anew. One that is locked or cannot be read is an error.
+    pub(crate) fn open(path: &Path) -> rusqlite::Result<Option<Self>> {
+        match Self::connect(path, OpenFlags::empty()).and_then(Self::if_sound) {
+            Err(error) if is_damage(&error) || !path.exists() => Ok(None),
+            other => other,
         }
-        let catalog = Self::connect(path).ok()?;
-        let version: i32 = catalog.0.query_row("PRAGMA user_version", [], |row| row.get(0)).ok()?;
-        let is_sound: String =
-            catalog.0.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).ok()?;
-        (version == VERSION && is_sound == "ok").then_some(catalog)
     }
 
     /// Makes an empty catalog at `path`, where there must be none.
     pub(crate) fn create(path: &Path) -> rusqlite::Result<Self> {
-        let catalog = Self::connect(path)?;
+        let catalog = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+        catalog.0.pragma_update(None, "journal_mode", "WAL")?;
         catalog.0.execute_batch(&format!(
             "BEGIN IMMEDIATE; {TABLES} {} PRAGMA user_version = {VERSION}; COMMIT;",
             usage::TABLE
@@ -99,13 +97,19 @@ impl Catalog {
         Ok(catalog)
     }
 
-    fn connect(path: &Path) -> rusqlite::Result<Self> {
-        let connection = Connection::open(path)?;
+    fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Self> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(std::time::Duration::from_secs(10))?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
         // The files are the truth: what a power loss takes from the catalog can be made anew.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         Ok(Self(connection))
+    }
+
+    fn if_sound(self) -> rusqlite::Result<Option<Self>> {
+        let version: i32 = self.0.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let verdict: String = self.0.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        Ok((version == VERSION && verdict == "ok").then_some(self))
     }
 
     /// Notes that a dataset with this name is being captured; `false` if the name is taken.
@@ -222,6 +226,11 @@ impl Catalog {
         let entries: Result<Vec<Option<Entry>>, _> = rows.collect();
         Ok(entries?.into_iter().flatten().collect())
     }
+}
+
+/// True if what was opened is no catalog any more; false if it merely cannot be used right now.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
 /// Reads a line; `None` if its name or time cannot be right.

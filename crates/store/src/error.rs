@@ -19,9 +19,12 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
-    /// The catalog could not be used, nor made anew.
+    /// The catalog could not be used.
     #[error("the catalog cannot be used")]
     Catalog(#[source] rusqlite::Error),
+    /// The catalog was removed while it was being opened.
+    #[error("the catalog has been removed while it was being opened; try again")]
+    CatalogGone,
     /// A metadata file is damaged.
     #[error("the metadata file `{}` is damaged", path.display())]
     Metadata {

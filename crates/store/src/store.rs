@@ -1,7 +1,7 @@
 //! The store as a whole: opening it, and what can be done with it.
 
 use std::{
-    fs::{DirBuilder, File},
+    fs::{self, DirBuilder, File},
     os::unix::fs::DirBuilderExt,
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -47,7 +47,7 @@ impl Store {
             .mode(0o700)
             .create(&datasets)
             .doing("create", &datasets)?;
-        let catalog = match Catalog::open(&layout.catalog()) {
+        let catalog = match Catalog::open(&layout.catalog())? {
             Some(catalog) => catalog,
             None => rebuild(&layout)?,
         };
@@ -180,18 +180,16 @@ fn rebuild(layout: &Layout) -> Result<Catalog, StoreError> {
     let lock_path = layout.housekeeping_lock();
     let lock = File::create(&lock_path).doing("create", &lock_path)?;
     lock.lock().doing("lock", &lock_path)?;
-    if let Some(catalog) = Catalog::open(&layout.catalog()) {
+    if let Some(catalog) = Catalog::open(&layout.catalog())? {
         return Ok(catalog);
     }
     let path = layout.catalog();
     let why = if path.exists() { "it was damaged" } else { "there was none" };
     let counts = Catalog::salvage_usage(&path);
-    for ending in ["", "-wal", "-shm"] {
-        let mut file = path.clone().into_os_string();
-        file.push(ending);
-        layout::remove(Path::new(&file))?;
-    }
-    let catalog = Catalog::create(&path)?;
+    // Under another name until it is whole: nobody else finds it half made.
+    let new = layout::hidden(&path);
+    remove_catalog(&new)?;
+    let catalog = Catalog::create(&new)?;
     for counted in counts.iter().flatten() {
         catalog.add_usage(counted)?;
     }
@@ -217,7 +215,20 @@ fn rebuild(layout: &Layout) -> Result<Catalog, StoreError> {
     if count > 0 {
         events::catalog_rebuilt(count, why);
     }
-    Ok(catalog)
+    drop(catalog);
+    remove_catalog(&path)?;
+    fs::rename(&new, &path).doing("rename", &new)?;
+    Catalog::open(&path)?.ok_or(StoreError::CatalogGone)
+}
+
+/// Removes a catalog and what SQLite keeps beside it.
+fn remove_catalog(path: &Path) -> Result<(), StoreError> {
+    for ending in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(ending);
+        layout::remove(Path::new(&file))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
-use rusqlite::{Row, params};
+use rusqlite::{OpenFlags, Row, params};
 
 use super::Catalog;
 use crate::Metadata;
@@ -128,7 +128,7 @@ impl Catalog {
 
     /// What can be read of the counts in a catalog that is about to be made anew, day by day.
     pub(crate) fn salvage_usage(path: &Path) -> Option<Vec<Usage>> {
-        let catalog = path.exists().then(|| Self::connect(path).ok())??;
+        let catalog = Self::connect(path, OpenFlags::empty()).ok()?;
         let mut query = catalog.0.prepare("SELECT * FROM usage").ok()?;
         query.query_map([], usage).ok()?.collect::<rusqlite::Result<_>>().ok()
     }

@@ -187,6 +187,22 @@ fn a_catalog_that_is_missing_or_damaged_is_made_anew() {
 }
 
 #[test]
+fn a_catalog_that_is_locked_is_not_taken_for_a_damaged_one() {
+    let home = tempfile::tempdir().unwrap();
+    let id = keep(&open(&home), "a", b"1").id().clone();
+    let path = home.path().join("catalog.db");
+    let before = fs::metadata(&path).unwrap().ino();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.pragma_update(None, "locking_mode", "EXCLUSIVE").unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    assert!(Store::open(home.path(), Durability::RightAfter).is_err());
+    assert_eq!(fs::metadata(&path).unwrap().ino(), before);
+    drop(other);
+    assert_eq!(names(&open(&home)), [id].into());
+    assert_eq!(fs::metadata(&path).unwrap().ino(), before);
+}
+
+#[test]
 fn a_damaged_metadata_file_hides_only_its_own_dataset() {
     let home = tempfile::tempdir().unwrap();
     let store = open(&home);
