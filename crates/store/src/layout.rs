@@ -70,7 +70,7 @@ impl Layout {
         entries.map(|entry| entry.path()).filter(of_dataset).collect()
     }
 
-    /// All dated folders.
+    /// All dated folders, the oldest first.
     pub(crate) fn folders(&self) -> Vec<Folder> {
         let mut folders = vec![String::new()];
         for _ in ["year", "month", "day"] {
@@ -85,6 +85,7 @@ impl Layout {
             });
             folders = deeper.collect();
         }
+        folders.sort();
         folders.into_iter().map(Folder).collect()
     }
 

@@ -22,6 +22,7 @@ mod id;
 mod layout;
 mod mapped;
 mod metadata;
+mod reconcile;
 mod retention;
 mod shelf;
 mod store;

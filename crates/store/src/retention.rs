@@ -3,7 +3,7 @@
 //! One process at a time; never a payload that someone is reading.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -15,9 +15,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     DatasetId, Entry, Filter, Store, StoreError,
     error::Doing,
-    events,
-    layout::{self, Folder, Layout},
-    store::is_claimed,
+    layout::{self, Folder},
+    reconcile,
 };
 
 const COMPRESSION_LEVEL: i32 = 3;
@@ -93,23 +92,6 @@ pub(crate) fn remove(store: &Store, id: &DatasetId, folder: &Folder) -> Result<b
     Ok(true)
 }
 
-/// The datasets of a folder, and whether each has its metadata file.
-pub(crate) fn datasets_in(layout: &Layout, folder: &Folder) -> BTreeMap<DatasetId, bool> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(layout.folder(folder)).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let id = name.to_str().and_then(|name| {
-            let end = name.char_indices().filter(|(_, c)| *c == '_').nth(1)?.0;
-            DatasetId::parse(&name[..end])
-        });
-        if let Some(id) = id {
-            let is_metadata = name.to_str().is_some_and(|name| name.ends_with("_metadata.json"));
-            *found.entry(id).or_default() |= is_metadata;
-        }
-    }
-    found
-}
-
 impl Collected {
     fn note_removal(&mut self, was_removed: bool) {
         if was_removed {
@@ -120,25 +102,19 @@ impl Collected {
     }
 }
 
-/// Removes files that belong to no dataset and to no capture that is under way.
+/// Brings the catalog in line with the files, and removes those that belong to no dataset and to no
+/// capture that is under way.
 fn sweep(store: &Store) -> Result<(), StoreError> {
-    for folder in store.layout.folders() {
-        for (id, has_metadata) in datasets_in(&store.layout, &folder) {
-            if is_claimed(&store.layout, &folder, &id) {
-                continue;
-            }
-            if has_metadata {
-                layout::remove(&store.layout.claim(&folder, &id))?;
-                continue;
-            }
-            for path in store.layout.files(&folder, &id) {
-                layout::remove(&path)?;
-            }
-            store.catalog().forget(&id)?;
-            events::left_over_removed(&id);
-        }
+    let folders = store.layout.folders();
+    reconcile::catch_up(store, &folders)?;
+    for folder in folders {
         for path in hidden_files(&store.layout.folder(&folder)) {
             layout::remove(&path)?;
+        }
+    }
+    for entry in store.list(&Filter::default())? {
+        if !store.layout.metadata(&entry.folder, &entry.id).exists() {
+            store.catalog().forget(&entry.id)?;
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Durability, Retention, Store, StoreError, events, layout::Layout};
+use crate::{Durability, Retention, Store, StoreError, events, layout::Layout, store::HURRY};
 
 /// How often is often enough.
 const TIDIED_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -44,7 +44,7 @@ impl Shelf {
         if let Some(store) = &state.store {
             return Ok(store.clone());
         }
-        let store = Arc::new(Store::open(&self.home, self.durability)?);
+        let store = Arc::new(Store::open_with(&self.home, self.durability, HURRY)?);
         state.store = Some(store.clone());
         Ok(store)
     }

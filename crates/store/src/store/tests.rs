@@ -1,11 +1,10 @@
 use std::{
     collections::BTreeSet,
-    fs,
+    fs::{self, File},
     io::{Read, Write},
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::PathBuf,
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use jiff::SignedDuration;
@@ -195,11 +194,82 @@ fn a_catalog_that_is_locked_is_not_taken_for_a_damaged_one() {
     let other = rusqlite::Connection::open(&path).unwrap();
     other.pragma_update(None, "locking_mode", "EXCLUSIVE").unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    assert!(Store::open(home.path(), Durability::RightAfter).is_err());
+    assert!(Store::open_with(home.path(), Durability::RightAfter, HURRY).is_err());
     assert_eq!(fs::metadata(&path).unwrap().ino(), before);
     drop(other);
     assert_eq!(names(&open(&home)), [id].into());
     assert_eq!(fs::metadata(&path).unwrap().ino(), before);
+}
+
+#[test]
+fn a_capture_does_without_a_catalog_that_another_process_writes_to() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open_with(home.path(), Durability::RightAfter, HURRY).unwrap();
+    let other = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let first = keep(&store, "a", b"1").id().clone();
+    assert!(store.add_usage("shop", "a", passed(1, 1)).is_err());
+    assert_eq!(read(&store.dataset(&first).unwrap(), 0), b"1");
+    assert!(names(&store).is_empty(), "the line is entered later");
+    let second = Store::open_with(home.path(), Durability::RightAfter, HURRY).unwrap();
+    assert!(names(&second).is_empty(), "opening does not wait either");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(names(&open(&home)), [first.clone()].into());
+
+    other.execute_batch("DELETE FROM datasets").unwrap();
+    let next = keep(&store, "a", b"2").id().clone();
+    assert_eq!(names(&store), [first, next].into(), "by the next capture");
+}
+
+#[test]
+fn a_catalog_that_is_replaced_is_followed() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let before = keep(&store, "a", b"1").id().clone();
+    let remove_catalog = || {
+        for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
+            let _ = fs::remove_file(home.path().join(name));
+        }
+    };
+    remove_catalog();
+    let other = open(&home);
+    let after = keep(&store, "a", b"2").id().clone();
+    assert_eq!(names(&other), [before.clone(), after.clone()].into());
+    let mut capture = store.capture().unwrap();
+    capture.start_part("json").unwrap().write_all(b"3").unwrap();
+    remove_catalog();
+    let last = capture.commit(described("a")).unwrap().id().clone();
+    assert_eq!(names(&open(&home)), [before, after, last].into());
+}
+
+#[test]
+fn a_dataset_that_the_catalog_lacks_is_found_and_entered() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let long_ago = |days: i64| now - SignedDuration::from_hours(24 * days);
+    let ids: Vec<DatasetId> =
+        (0..4).map(|age| keep_at(&store, long_ago(100 * age), b"x")).collect();
+    let forget_all = || ids.iter().for_each(|id| store.catalog().forget(id).unwrap());
+    forget_all();
+    assert_eq!(read(&store.dataset(&ids[3]).unwrap(), 0), b"x");
+    assert_eq!(names(&store), [ids[3].clone()].into());
+    forget_all();
+    assert_eq!(names(&open(&home)), [ids[0].clone(), ids[1].clone()].into(), "the last days");
+    store.collect(&Retention::default(), now).unwrap();
+    assert_eq!(names(&store), ids.into_iter().collect());
+}
+
+#[test]
+fn a_name_is_taken_by_whoever_captures_under_it_or_has() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let capture = store.capture().unwrap();
+    let folder = Folder::of(Timestamp::now());
+    let id = capture.id().clone();
+    assert!(crate::capture::claim(&store.layout, &folder, &id).unwrap().is_none());
+    capture.commit(described("a")).unwrap();
+    assert!(crate::capture::claim(&store.layout, &folder, &id).unwrap().is_none());
 }
 
 #[test]
