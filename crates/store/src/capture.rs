@@ -7,7 +7,7 @@
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use jiff::Timestamp;
@@ -148,18 +148,14 @@ impl<'a> Capture<'a> {
     }
 
     /// If a dataset with the same payloads exists, their files become one. Where that cannot be
-    /// done there are two, which costs space and nothing else.
+    /// done there are two, which costs space and nothing else. A compressed one is not shared: the
+    /// path that is given out is to be read by anything.
     fn share_equal_content(&self, metadata: &Metadata) {
         let Ok(Some(twin)) = self.store.catalog().find_content(&metadata.content()) else { return };
         let Ok(twin) = self.store.dataset(&twin) else { return };
         for (index, part) in metadata.parts.iter().enumerate() {
             let ours = self.store.layout.folder(&self.folder).join(&part.file);
-            let theirs = twin.path(index);
-            if theirs == twin.plain_path(index) {
-                let _ = link_over(&theirs, &ours);
-            } else if link_over(&theirs, &layout::compressed(&ours)).is_ok() {
-                let _ = layout::remove(&ours);
-            }
+            let _ = layout::link_over(&twin.plain_path(index), &ours);
         }
     }
 
@@ -230,11 +226,4 @@ pub(crate) fn claim(
     }
     file.lock().and_then(|()| fs::rename(&nameless, &path)).doing("claim", &path)?;
     Ok(Some(file))
-}
-
-/// Makes `ours` another name for `theirs`, at once.
-fn link_over(theirs: &Path, ours: &Path) -> io::Result<()> {
-    let link = layout::hidden(ours);
-    fs::hard_link(theirs, &link)?;
-    fs::rename(&link, ours).inspect_err(|_| drop(fs::remove_file(&link)))
 }

@@ -166,12 +166,14 @@ impl Catalog {
         self.connection.execute(change, params![id.as_str(), bytes.cast_signed()]).map(drop)
     }
 
-    /// A dataset with these payloads.
+    /// The newest dataset with these payloads.
     pub(crate) fn find_content(&self, content: &str) -> rusqlite::Result<Option<DatasetId>> {
         self.connection
-            .query_row("SELECT id FROM datasets WHERE content = ?1 LIMIT 1", [content], |row| {
-                row.get::<_, String>(0)
-            })
+            .query_row(
+                "SELECT id FROM datasets WHERE content = ?1 ORDER BY timestamp DESC LIMIT 1",
+                [content],
+                |row| row.get::<_, String>(0),
+            )
             .optional()
             .map(|id| id.and_then(|id| DatasetId::parse(&id)))
     }

@@ -13,7 +13,7 @@ pub(crate) fn metadata_skipped(path: &Path, error: &StoreError) {
 }
 
 pub(crate) fn catalog_behind(error: &StoreError) {
-    tracing::warn!(%error, "a dataset may be missing from the catalog until it can be written");
+    tracing::warn!(%error, "the catalog may be behind the files until it can be written");
 }
 
 pub(crate) fn left_over_removed(id: &DatasetId) {

@@ -126,6 +126,13 @@ pub(crate) fn hidden(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}"))
 }
 
+/// Makes `ours` another name for `theirs`, at once.
+pub(crate) fn link_over(theirs: &Path, ours: &Path) -> io::Result<()> {
+    let link = hidden(ours);
+    fs::hard_link(theirs, &link)?;
+    fs::rename(&link, ours).inspect_err(|_| drop(fs::remove_file(&link)))
+}
+
 /// Removes a file; that it is gone already is fine.
 pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {

@@ -15,6 +15,7 @@
 
 mod capture;
 mod catalog;
+mod compression;
 mod dataset;
 mod error;
 mod events;

@@ -5,7 +5,6 @@
 use std::{
     collections::HashMap,
     fs::{self, File},
-    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,13 +12,11 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    DatasetId, Entry, Filter, Store, StoreError,
+    Dataset, DatasetId, Entry, Filter, Store, StoreError, compression,
     error::Doing,
     layout::{self, Folder},
     reconcile,
 };
-
-const COMPRESSION_LEVEL: i32 = 3;
 
 /// How long things are kept, and how much.
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,18 +55,16 @@ pub(crate) fn collect(
     let mut entries = store.list(&Filter::default())?;
     entries.reverse();
     if let Some(max_age) = retention.max_age {
-        let (old, young) = entries
-            .into_iter()
-            .partition::<Vec<_>, _>(|entry| !entry.is_pinned && is_older(entry, max_age, now));
+        let (old, young) = entries.into_iter().partition::<Vec<_>, _>(|entry| {
+            !entry.is_pinned && is_older(entry.timestamp, max_age, now)
+        });
         entries = young;
         for entry in old {
             collected.note_removal(remove(store, &entry.id, &entry.folder)?);
         }
     }
     if let Some(age) = retention.compress_after {
-        for entry in entries.iter_mut().filter(|entry| is_older(entry, age, now)) {
-            compress(store, entry, &mut collected)?;
-        }
+        compress(store, &mut entries, |time| is_older(time, age, now), &mut collected)?;
     }
     if let Some(limit) = retention.max_stored_bytes {
         keep_within(store, entries, limit, &mut collected)?;
@@ -133,9 +128,9 @@ fn hidden_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A clock that has been set back makes nothing old.
-fn is_older(entry: &Entry, age: Duration, now: Timestamp) -> bool {
+fn is_older(time: Timestamp, age: Duration, now: Timestamp) -> bool {
     let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
-    now.duration_since(entry.timestamp) > age
+    now.duration_since(time) > age
 }
 
 fn keep_within(
@@ -145,10 +140,12 @@ fn keep_within(
     collected: &mut Collected,
 ) -> Result<(), StoreError> {
     // Equal payloads share their files: they are counted once, and gone with the last of them.
-    let mut sharing: HashMap<String, usize> = HashMap::new();
+    // A compressed one and a plain one are two.
+    let file_of = |entry: &Entry| (entry.content.clone(), entry.stored_bytes);
+    let mut sharing: HashMap<(String, u64), usize> = HashMap::new();
     let mut total = 0;
     for entry in &entries {
-        let count = sharing.entry(entry.content.clone()).or_default();
+        let count = sharing.entry(file_of(entry)).or_default();
         *count += 1;
         if *count == 1 {
             total += entry.stored_bytes;
@@ -160,7 +157,7 @@ fn keep_within(
         }
         let was_removed = remove(store, &entry.id, &entry.folder)?;
         collected.note_removal(was_removed);
-        if let Some(count) = sharing.get_mut(&entry.content).filter(|_| was_removed) {
+        if let Some(count) = sharing.get_mut(&file_of(&entry)).filter(|_| was_removed) {
             *count -= 1;
             if *count == 0 {
                 total -= entry.stored_bytes;
@@ -170,52 +167,47 @@ fn keep_within(
     Ok(())
 }
 
-fn compress(store: &Store, entry: &mut Entry, collected: &mut Collected) -> Result<(), StoreError> {
-    let Ok(dataset) = store.dataset(&entry.id) else { return Ok(()) };
-    let mut has_changed = false;
-    for part in 0..dataset.metadata().parts.len() {
-        let path = dataset.plain_path(part);
-        if !path.exists() {
-            continue;
+/// Compresses what is old and has not been unpacked since. Equal payloads stay one file.
+fn compress(
+    store: &Store,
+    entries: &mut [Entry],
+    is_old: impl Fn(Timestamp) -> bool,
+    collected: &mut Collected,
+) -> Result<(), StoreError> {
+    let mut twins: HashMap<String, Dataset> = HashMap::new();
+    for entry in entries.iter_mut().filter(|entry| is_old(entry.timestamp)) {
+        let Ok(dataset) = store.dataset(&entry.id) else { continue };
+        let twin = twins.get(&entry.content);
+        let mut has_changed = false;
+        for part in 0..dataset.metadata().parts.len() {
+            let path = dataset.plain_path(part);
+            if !modified(&path).is_some_and(&is_old) {
+                continue;
+            }
+            if is_in_use(&path) {
+                collected.in_use += 1;
+                break;
+            }
+            let theirs = twin.map(|twin| layout::compressed(&twin.plain_path(part)));
+            has_changed |= match theirs {
+                Some(theirs) if compression::share_compressed(&theirs, &path)? => true,
+                _ => compression::compress(&path)?,
+            };
         }
-        if is_in_use(&path) {
-            collected.in_use += 1;
-            return Ok(());
+        if has_changed {
+            collected.compressed += 1;
+            entry.stored_bytes = dataset.stored_bytes();
+            store.catalog().set_stored_bytes(&entry.id, entry.stored_bytes)?;
         }
-        has_changed |= compress_file(&path)?;
-    }
-    if has_changed {
-        collected.compressed += 1;
-        entry.stored_bytes = dataset.stored_bytes();
-        store.catalog().set_stored_bytes(&entry.id, entry.stored_bytes)?;
+        twins.insert(entry.content.clone(), dataset);
     }
     Ok(())
 }
 
-/// Puts a compressed file in the place of a plain one, unless it would be longer.
-fn compress_file(path: &Path) -> Result<bool, StoreError> {
-    let target = layout::compressed(path);
-    let partial = layout::hidden(&target);
-    layout::remove(&partial)?;
-    let written = (|| -> io::Result<u64> {
-        let mut source = File::open(path)?;
-        let mut encoder = zstd::Encoder::new(layout::create(&partial)?, COMPRESSION_LEVEL)?;
-        io::copy(&mut source, &mut encoder)?;
-        let file = encoder.finish()?;
-        file.sync_all()?;
-        Ok(file.metadata()?.len())
-    })();
-    let saves = match &written {
-        Ok(bytes) => fs::metadata(path).is_ok_and(|plain| *bytes < plain.len()),
-        Err(_) => false,
-    };
-    if !saves {
-        layout::remove(&partial)?;
-        return written.doing("compress", path).map(|_| false);
-    }
-    fs::rename(&partial, &target).doing("rename", &partial)?;
-    layout::remove(path)?;
-    Ok(true)
+/// When a file was written; `None` if there is none.
+fn modified(path: &Path) -> Option<Timestamp> {
+    let modified = fs::metadata(path).and_then(|file| file.modified()).ok()?;
+    Timestamp::try_from(modified).ok()
 }
 
 /// True while someone reads the file.

@@ -3,7 +3,7 @@
 use std::{
     fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -16,6 +16,7 @@ use jiff::{Timestamp, ToSpan, civil::Date};
 use crate::{
     Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Retention, StoreError, Usage,
     catalog::{Catalog, usage},
+    compression,
     error::Doing,
     events,
     layout::{self, Folder, Layout},
@@ -88,6 +89,16 @@ impl Store {
     pub fn dataset(&self, id: &DatasetId) -> Result<Dataset, StoreError> {
         let folder = self.folder(id)?;
         Dataset::load(&self.layout, &folder, id)
+    }
+
+    /// A payload's file for anything to read: one that was compressed is unpacked, and compressed
+    /// again when it has been left alone for as long.
+    pub fn plain_file(&self, dataset: &Dataset, part: usize) -> Result<PathBuf, StoreError> {
+        if compression::unpack(dataset, part)? {
+            let noted = self.catalog().set_stored_bytes(dataset.id(), dataset.stored_bytes());
+            noted.unwrap_or_else(|error| events::catalog_behind(&error.into()));
+        }
+        Ok(dataset.path(part))
     }
 
     /// The datasets that `filter` lets through, newest first.

@@ -55,7 +55,7 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Print where its data lies
+    /// Print where its data lies; compressed data is unpacked first
     Path {
         /// Its name
         id: String,
@@ -112,7 +112,10 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             let metadata = serde_json::to_string_pretty(find(&store, &id)?.metadata())?;
             writeln!(out, "{metadata}")?;
         }
-        Action::Path { id } => writeln!(out, "{}", find(&store, &id)?.path(0).display())?,
+        Action::Path { id } => {
+            let path = store.plain_file(&find(&store, &id)?, 0)?;
+            writeln!(out, "{}", path.display())?;
+        }
         Action::Original { id } => {
             forebay_intercept::restore(&find(&store, &id)?, out)?;
             writeln!(out)?;

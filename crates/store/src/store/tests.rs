@@ -44,7 +44,12 @@ fn passed(results: u64, bytes: u64) -> Counts {
 fn keep_at(store: &Store, timestamp: Timestamp, payload: &[u8]) -> DatasetId {
     let mut capture = Capture::begin(store, timestamp).unwrap();
     capture.start_part("json").unwrap().write_all(payload).unwrap();
-    capture.commit(described("t")).unwrap().id().clone()
+    let dataset = capture.commit(described("t")).unwrap();
+    // A payload that is shared keeps the time of the older one.
+    if fs::metadata(dataset.path(0)).unwrap().nlink() == 1 {
+        File::open(dataset.path(0)).unwrap().set_modified(timestamp.into()).unwrap();
+    }
+    dataset.id().clone()
 }
 
 fn read(dataset: &Dataset, part: usize) -> Vec<u8> {
@@ -356,9 +361,46 @@ fn old_payloads_are_compressed_and_read_as_before() {
     let entry = store.list(&Filter::default()).unwrap().into_iter().find(|entry| entry.id == id);
     assert!(entry.unwrap().stored_bytes < 1000);
     assert_eq!(store.collect(&retention, now).unwrap(), Collected::default(), "only once");
-    // Equal content is found in its compressed form too, and stays whole.
-    let twin = keep_at(&store, now, &payload);
-    assert!(read(&store.dataset(&twin).unwrap(), 0) == payload);
+}
+
+#[test]
+fn the_file_of_a_dataset_is_plain_for_whoever_asks() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let payload = b"all work and no play ".repeat(1000);
+    let id = keep_at(&store, now - SignedDuration::from_hours(48), &payload);
+    let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
+    assert_eq!(store.collect(&retention, now).unwrap().compressed, 1);
+    let twin = keep(&store, "t", &payload);
+    assert!(fs::read(twin.path(0)).unwrap() == payload, "not that of a compressed one");
+
+    let dataset = store.dataset(&id).unwrap();
+    let compressed = dataset.path(0);
+    let plain = store.plain_file(&dataset, 0).unwrap();
+    assert!(fs::read(&plain).unwrap() == payload && !compressed.exists());
+    assert_eq!(store.plain_file(&dataset, 0).unwrap(), plain);
+    let entries = store.list(&Filter::default()).unwrap();
+    assert!(entries.iter().all(|entry| entry.stored_bytes == entry.bytes));
+    assert_eq!(store.collect(&retention, now).unwrap().compressed, 0, "it is in use");
+    let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
+    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 2);
+    assert!(compressed.exists() && read(&dataset, 0) == payload);
+}
+
+#[test]
+fn equal_content_stays_one_file_when_it_is_compressed() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let payload = b"all work and no play ".repeat(1000);
+    let twins = [keep(&store, "a", &payload), keep(&store, "b", &payload)];
+    let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
+    let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
+    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 2);
+    let files = twins.map(|twin| (twin.path(0).extension().unwrap().to_owned(), twin.path(0)));
+    assert!(files.iter().all(|(ending, _)| ending == "zst"));
+    let [one, other] = files.map(|(_, path)| fs::metadata(path).unwrap().ino());
+    assert_eq!(one, other);
 }
 
 #[test]
