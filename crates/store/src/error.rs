@@ -25,6 +25,9 @@ pub enum StoreError {
     /// The catalog was removed while it was being opened.
     #[error("the catalog has been removed while it was being opened; try again")]
     CatalogGone,
+    /// Another process is removing and compressing what is old.
+    #[error("another process is tidying up; try again later")]
+    BeingTidied,
     /// A metadata file is damaged.
     #[error("the metadata file `{}` is damaged", path.display())]
     Metadata {

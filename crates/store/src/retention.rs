@@ -23,7 +23,8 @@ use crate::{
 pub struct Retention {
     /// Older datasets go, unless they are pinned.
     pub max_age: Option<Duration>,
-    /// If all payloads take more than this, the oldest go that are not pinned.
+    /// If all payloads take more than this, the oldest go that are not pinned; the newest
+    /// stays.
     pub max_stored_bytes: Option<u64>,
     /// Payloads older than this are compressed.
     pub compress_after: Option<Duration>,
@@ -45,11 +46,7 @@ pub(crate) fn collect(
     retention: &Retention,
     now: Timestamp,
 ) -> Result<Collected, StoreError> {
-    let lock_path = store.layout.housekeeping_lock();
-    let lock = File::create(&lock_path).doing("create", &lock_path)?;
-    if lock.try_lock().is_err() {
-        return Ok(Collected::default());
-    }
+    let _lock = lock(store)?;
     let mut collected = Collected::default();
     sweep(store)?;
     let mut entries = store.list(&Filter::default())?;
@@ -70,6 +67,26 @@ pub(crate) fn collect(
         keep_within(store, entries, limit, &mut collected)?;
     }
     Ok(collected)
+}
+
+/// Removes what is above the quota, and looks at nothing else.
+pub(crate) fn shrink(store: &Store, limit: u64) -> Result<Collected, StoreError> {
+    let _lock = lock(store)?;
+    let mut collected = Collected::default();
+    let mut entries = store.list(&Filter::default())?;
+    entries.reverse();
+    keep_within(store, entries, limit, &mut collected)?;
+    Ok(collected)
+}
+
+/// Lets one process, and one thread, at a time through, until the file is dropped.
+fn lock(store: &Store) -> Result<File, StoreError> {
+    let path = store.layout.housekeeping_lock();
+    let lock = File::create(&path).doing("create", &path)?;
+    if lock.try_lock().is_err() {
+        return Err(StoreError::BeingTidied);
+    }
+    Ok(lock)
 }
 
 /// Removes a dataset, its metadata first: from then on it does not exist. `false` if someone is
@@ -151,7 +168,10 @@ fn keep_within(
             total += entry.stored_bytes;
         }
     }
-    for entry in entries.into_iter().filter(|entry| !entry.is_pinned) {
+    // The newest has just been given to somebody.
+    let newest = entries.last().map(|entry| entry.timestamp);
+    let may_go = |entry: &Entry| !entry.is_pinned && Some(entry.timestamp) != newest;
+    for entry in entries.into_iter().filter(may_go) {
         if total <= limit {
             break;
         }

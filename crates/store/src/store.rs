@@ -133,8 +133,8 @@ impl Store {
         retention::remove(self, id, &folder)
     }
 
-    /// Removes and compresses what `retention` says, as of `now`. Does nothing if another process
-    /// is at it.
+    /// Removes and compresses what `retention` says, as of `now`. An error if another process is at
+    /// it.
     pub fn collect(&self, retention: &Retention, now: Timestamp) -> Result<Collected, StoreError> {
         self.follow_catalog();
         retention::collect(self, retention, now)
