@@ -31,6 +31,10 @@ const TABLES: &str = "
     CREATE INDEX by_content ON datasets (content);
     CREATE INDEX by_origin ON datasets (server, tool, timestamp);";
 
+/// What a [`Filter`] lets through.
+const FITS: &str = "(?1 IS NULL OR tool = ?1) AND (?2 IS NULL OR server = ?2)
+    AND (?3 IS NULL OR timestamp >= ?3) AND (?4 IS NULL OR timestamp < ?4)";
+
 /// A line of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -185,15 +189,24 @@ impl Catalog {
         query.query_row([id.as_str()], |row| row.get(0).map(Folder)).optional()
     }
 
+    /// How many datasets `filter` lets through, without regard to its offset and limit.
+    pub(crate) fn count(&self, filter: &Filter) -> rusqlite::Result<u64> {
+        let query = format!("SELECT count(*) FROM datasets WHERE {FITS}");
+        let values = params![
+            filter.tool,
+            filter.server,
+            filter.from.map(Timestamp::as_millisecond),
+            filter.until.map(Timestamp::as_millisecond),
+        ];
+        self.connection.query_row(&query, values, |row| row.get(0)).map(i64::cast_unsigned)
+    }
+
     /// The datasets that `filter` lets through, newest first.
     pub(crate) fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
-        let mut query = self.connection.prepare_cached(
+        let mut query = self.connection.prepare_cached(&format!(
             "SELECT id, folder, timestamp, tool, server, content, bytes, stored_bytes, records, pinned
-             FROM datasets
-             WHERE (?1 IS NULL OR tool = ?1) AND (?2 IS NULL OR server = ?2)
-               AND (?3 IS NULL OR timestamp >= ?3) AND (?4 IS NULL OR timestamp < ?4)
-             ORDER BY timestamp DESC, id LIMIT ?5 OFFSET ?6",
-        )?;
+             FROM datasets WHERE {FITS} ORDER BY timestamp DESC, id LIMIT ?5 OFFSET ?6",
+        ))?;
         let rows = query.query_map(
             params![
                 filter.tool,

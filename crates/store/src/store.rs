@@ -107,6 +107,11 @@ impl Store {
         self.catalog().list(filter)
     }
 
+    /// How many datasets `filter` lets through, without regard to its offset and limit.
+    pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
+        Ok(self.catalog().count(filter)?)
+    }
+
     /// Keeps a dataset for good.
     pub fn pin(&self, id: &DatasetId) -> Result<(), StoreError> {
         let folder = self.dataset_folder(id)?;

@@ -161,6 +161,7 @@ fn datasets_are_listed_newest_first_and_by_origin() {
     assert_eq!(list(tool("t")), ids);
     assert_eq!(list(tool("other")), [other]);
     assert_eq!(list(Filter { limit: Some(2), offset: 1, ..tool("t") }), ids[1..3]);
+    assert_eq!(store.count(&Filter { limit: Some(2), ..tool("t") }).unwrap(), 5);
     let until = Some(now - SignedDuration::from_mins(90));
     assert_eq!(list(Filter { until, ..tool("t") }), ids[2..]);
     assert_eq!(list(Filter { from: until, ..tool("t") }), ids[..2]);
