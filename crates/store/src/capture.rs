@@ -7,7 +7,7 @@
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ use crate::{
     Dataset, DatasetId, Description, Durability, Mapped, Metadata, Part, Store, StoreError,
     error::Doing,
     events,
-    layout::{self, Folder},
+    layout::{self, Folder, Layout},
 };
 
 /// A dataset in the making. Dropped without [`Capture::commit`], it leaves nothing behind.
@@ -47,12 +47,13 @@ impl<'a> Capture<'a> {
         const TRIES: usize = 20;
         let folder = Folder::of(timestamp);
         store.layout.make_folder(&folder)?;
+        store.follow_catalog();
         for _ in 0..TRIES {
             let id = DatasetId::random();
-            if !store.catalog().claim(&id, &folder, timestamp)? {
+            if matches!(store.catalog().folder(&id), Ok(Some(_))) {
                 continue;
             }
-            let claim = claim(&store.layout.claim(&folder, &id))?;
+            let Some(claim) = claim(&store.layout, &folder, &id)? else { continue };
             return Ok(Self {
                 store,
                 id,
@@ -138,11 +139,10 @@ impl<'a> Capture<'a> {
             .map_err(|source| StoreError::Metadata { path: path.clone(), source })?;
         layout::write_by_rename(&path, &text)?;
         self.is_committed = true;
-        // Before the catalog knows: whoever dies in between leaves a line that shows it.
         layout::remove(&self.store.layout.claim(&self.folder, &self.id))?;
         let dataset = Dataset::new(self.store.layout.clone(), self.folder.clone(), metadata);
-        let stored_bytes = dataset.stored_bytes();
-        self.store.catalog().settle(dataset.metadata(), &self.folder, stored_bytes)?;
+        self.store.follow_catalog();
+        self.store.enter(&dataset);
         self.make_durable(&dataset)?;
         Ok(dataset)
     }
@@ -160,18 +160,14 @@ impl<'a> Capture<'a> {
     }
 
     /// If a dataset with the same payloads exists, their files become one. Where that cannot be
-    /// done there are two, which costs space and nothing else.
+    /// done there are two, which costs space and nothing else. A compressed one is not shared: the
+    /// path that is given out is to be read by anything.
     fn share_equal_content(&self, metadata: &Metadata) {
         let Ok(Some(twin)) = self.store.catalog().find_content(&metadata.content()) else { return };
         let Ok(twin) = self.store.dataset(&twin) else { return };
         for (index, part) in metadata.parts.iter().enumerate() {
             let ours = self.store.layout.folder(&self.folder).join(&part.file);
-            let theirs = twin.path(index);
-            if theirs == twin.plain_path(index) {
-                let _ = link_over(&theirs, &ours);
-            } else if link_over(&theirs, &layout::compressed(&ours)).is_ok() {
-                let _ = layout::remove(&ours);
-            }
+            let _ = layout::link_over(&twin.plain_path(index), &ours);
         }
     }
 
@@ -206,7 +202,6 @@ impl Drop for Capture<'_> {
         for path in self.store.layout.files(&self.folder, &self.id) {
             let _ = layout::remove(&path);
         }
-        let _ = self.store.catalog().forget(&self.id);
     }
 }
 
@@ -223,18 +218,24 @@ impl Write for PartWriter {
     }
 }
 
-/// Creates the claim file. It is locked before it has its name, so that nobody finds it unlocked
-/// while we live.
-fn claim(path: &Path) -> Result<File, StoreError> {
-    let nameless = layout::hidden(path);
-    let file = layout::create(&nameless).doing("create", &nameless)?;
-    file.lock().and_then(|()| fs::rename(&nameless, path)).doing("claim", path)?;
-    Ok(file)
-}
-
-/// Makes `ours` another name for `theirs`, at once.
-fn link_over(theirs: &Path, ours: &Path) -> io::Result<()> {
-    let link = layout::hidden(ours);
-    fs::hard_link(theirs, &link)?;
-    fs::rename(&link, ours).inspect_err(|_| drop(fs::remove_file(&link)))
+/// Creates the claim file; `None` if the name is taken. It is locked before it has its name, so that
+/// nobody finds it unlocked while we live.
+pub(crate) fn claim(
+    layout: &Layout,
+    folder: &Folder,
+    id: &DatasetId,
+) -> Result<Option<File>, StoreError> {
+    let path = layout.claim(folder, id);
+    let nameless = layout::hidden(&path);
+    let file = match layout::create(&nameless) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        file => file.doing("create", &nameless)?,
+    };
+    // Only one at a time gets here with this name; who was here before has left one of these.
+    if path.exists() || layout.metadata(folder, id).exists() {
+        layout::remove(&nameless)?;
+        return Ok(None);
+    }
+    file.lock().and_then(|()| fs::rename(&nameless, &path)).doing("claim", &path)?;
+    Ok(Some(file))
 }

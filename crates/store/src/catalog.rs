@@ -4,22 +4,21 @@
 
 pub(crate) mod usage;
 
-use std::path::Path;
+use std::{fs, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use crate::{DatasetId, Metadata, StoreError, layout::Folder};
 
 /// Counts up whenever the tables change; a catalog of another version is made anew.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 const TABLES: &str = "
     CREATE TABLE datasets (
         id TEXT PRIMARY KEY,
         folder TEXT NOT NULL,
         timestamp INTEGER NOT NULL,
-        exists_since INTEGER,
         tool TEXT NOT NULL DEFAULT '',
         server TEXT NOT NULL DEFAULT '',
         content TEXT NOT NULL DEFAULT '',
@@ -31,6 +30,10 @@ const TABLES: &str = "
     CREATE INDEX by_time ON datasets (timestamp);
     CREATE INDEX by_content ON datasets (content);
     CREATE INDEX by_origin ON datasets (server, tool, timestamp);";
+
+/// What a [`Filter`] lets through.
+const FITS: &str = "(?1 IS NULL OR tool = ?1) AND (?2 IS NULL OR server = ?2)
+    AND (?3 IS NULL OR timestamp >= ?3) AND (?4 IS NULL OR timestamp < ?4)";
 
 /// A line of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,52 +77,55 @@ pub struct Filter {
 
 /// The index itself.
 #[derive(Debug)]
-pub(crate) struct Catalog(Connection);
+pub(crate) struct Catalog {
+    connection: Connection,
+    /// The device and number of its file.
+    file: Option<(u64, u64)>,
+}
 
 impl Catalog {
-    /// Opens the catalog at `path`. `None` if there is none, or it is damaged or of another version.
-    pub(crate) fn open(path: &Path) -> Option<Self> {
-        if !path.exists() {
-            return None;
+    /// Opens the catalog at `path`. `None` if there is none, or it is damaged or of another version:
+    /// only then may it be made anew. One that is locked or cannot be read is an error.
+    pub(crate) fn open(path: &Path, patience: Duration) -> rusqlite::Result<Option<Self>> {
+        match Self::connect(path, OpenFlags::empty(), patience).and_then(Self::if_sound) {
+            Err(error) if is_damage(&error) || !path.exists() => Ok(None),
+            other => other,
         }
-        let catalog = Self::connect(path).ok()?;
-        let version: i32 = catalog.0.query_row("PRAGMA user_version", [], |row| row.get(0)).ok()?;
-        let is_sound: String =
-            catalog.0.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).ok()?;
-        (version == VERSION && is_sound == "ok").then_some(catalog)
     }
 
     /// Makes an empty catalog at `path`, where there must be none.
     pub(crate) fn create(path: &Path) -> rusqlite::Result<Self> {
-        let catalog = Self::connect(path)?;
-        catalog.0.execute_batch(&format!(
+        let catalog = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE, Duration::ZERO)?;
+        catalog.connection.pragma_update(None, "journal_mode", "WAL")?;
+        catalog.connection.execute_batch(&format!(
             "BEGIN IMMEDIATE; {TABLES} {} PRAGMA user_version = {VERSION}; COMMIT;",
             usage::TABLE
         ))?;
         Ok(catalog)
     }
 
-    fn connect(path: &Path) -> rusqlite::Result<Self> {
-        let connection = Connection::open(path)?;
-        connection.busy_timeout(std::time::Duration::from_secs(10))?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+    fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Self> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // Before it is opened: one that is put in its place meanwhile is seen to be another.
+        let file = file_at(path);
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(patience)?;
         // The files are the truth: what a power loss takes from the catalog can be made anew.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        Ok(Self(connection))
+        Ok(Self { connection, file })
     }
 
-    /// Notes that a dataset with this name is being captured; `false` if the name is taken.
-    pub(crate) fn claim(
-        &self,
-        id: &DatasetId,
-        folder: &Folder,
-        timestamp: Timestamp,
-    ) -> rusqlite::Result<bool> {
-        let added = self.0.execute(
-            "INSERT OR IGNORE INTO datasets (id, folder, timestamp) VALUES (?1, ?2, ?3)",
-            params![id.as_str(), folder.0, timestamp.as_millisecond()],
-        )?;
-        Ok(added == 1)
+    /// True if the file that is open is the one at `path`.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        self.file.is_some() && self.file == file_at(path)
+    }
+
+    fn if_sound(self) -> rusqlite::Result<Option<Self>> {
+        let version: i32 =
+            self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let verdict: String =
+            self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        Ok((version == VERSION && verdict == "ok").then_some(self))
     }
 
     /// Notes that a dataset exists.
@@ -130,12 +136,11 @@ impl Catalog {
         stored_bytes: u64,
     ) -> rusqlite::Result<()> {
         let description = &metadata.description;
-        self.0.execute(
-            "INSERT INTO datasets (id, folder, timestamp, exists_since, tool, server, content,
-                                   bytes, stored_bytes, records)
-             VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-             ON CONFLICT (id) DO UPDATE SET exists_since = ?3, tool = ?4, server = ?5, content = ?6,
-                                            bytes = ?7, stored_bytes = ?8, records = ?9",
+        self.connection.execute(
+            "INSERT INTO datasets (id, folder, timestamp, tool, server, content, bytes,
+                                   stored_bytes, records)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (id) DO UPDATE SET stored_bytes = ?8",
             params![
                 metadata.id.as_str(),
                 folder.0,
@@ -152,24 +157,24 @@ impl Catalog {
     }
 
     pub(crate) fn forget(&self, id: &DatasetId) -> rusqlite::Result<()> {
-        self.0.execute("DELETE FROM datasets WHERE id = ?1", [id.as_str()]).map(drop)
+        self.connection.execute("DELETE FROM datasets WHERE id = ?1", [id.as_str()]).map(drop)
     }
 
     pub(crate) fn set_pinned(&self, id: &DatasetId, is_pinned: bool) -> rusqlite::Result<()> {
         let change = "UPDATE datasets SET pinned = ?2 WHERE id = ?1";
-        self.0.execute(change, params![id.as_str(), is_pinned]).map(drop)
+        self.connection.execute(change, params![id.as_str(), is_pinned]).map(drop)
     }
 
     pub(crate) fn set_stored_bytes(&self, id: &DatasetId, bytes: u64) -> rusqlite::Result<()> {
         let change = "UPDATE datasets SET stored_bytes = ?2 WHERE id = ?1";
-        self.0.execute(change, params![id.as_str(), bytes.cast_signed()]).map(drop)
+        self.connection.execute(change, params![id.as_str(), bytes.cast_signed()]).map(drop)
     }
 
-    /// A dataset with these payloads.
+    /// The newest dataset with these payloads.
     pub(crate) fn find_content(&self, content: &str) -> rusqlite::Result<Option<DatasetId>> {
-        self.0
+        self.connection
             .query_row(
-                "SELECT id FROM datasets WHERE content = ?1 AND exists_since IS NOT NULL LIMIT 1",
+                "SELECT id FROM datasets WHERE content = ?1 ORDER BY timestamp DESC LIMIT 1",
                 [content],
                 |row| row.get::<_, String>(0),
             )
@@ -177,37 +182,31 @@ impl Catalog {
             .map(|id| id.and_then(|id| DatasetId::parse(&id)))
     }
 
-    /// The folder of a dataset, whether it exists already or is being captured.
+    /// The folder of a dataset.
     pub(crate) fn folder(&self, id: &DatasetId) -> rusqlite::Result<Option<Folder>> {
         let query = "SELECT folder FROM datasets WHERE id = ?1";
-        self.0.query_row(query, [id.as_str()], |row| row.get(0).map(Folder)).optional()
+        let mut query = self.connection.prepare_cached(query)?;
+        query.query_row([id.as_str()], |row| row.get(0).map(Folder)).optional()
     }
 
-    /// Captures that have begun and not ended.
-    pub(crate) fn unfinished(&self) -> rusqlite::Result<Vec<(DatasetId, Folder)>> {
-        let mut query =
-            self.0.prepare("SELECT id, folder FROM datasets WHERE exists_since IS NULL")?;
-        let rows = query.query_map([], |row| {
-            Ok((DatasetId::parse(&row.get::<_, String>(0)?), Folder(row.get(1)?)))
-        })?;
-        let named = rows.filter_map(|row| match row {
-            Ok((Some(id), folder)) => Some(Ok((id, folder))),
-            Ok((None, _)) => None,
-            Err(error) => Some(Err(error)),
-        });
-        named.collect()
+    /// How many datasets `filter` lets through, without regard to its offset and limit.
+    pub(crate) fn count(&self, filter: &Filter) -> rusqlite::Result<u64> {
+        let query = format!("SELECT count(*) FROM datasets WHERE {FITS}");
+        let values = params![
+            filter.tool,
+            filter.server,
+            filter.from.map(Timestamp::as_millisecond),
+            filter.until.map(Timestamp::as_millisecond),
+        ];
+        self.connection.query_row(&query, values, |row| row.get(0)).map(i64::cast_unsigned)
     }
 
     /// The datasets that `filter` lets through, newest first.
     pub(crate) fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.connection.prepare_cached(&format!(
             "SELECT id, folder, timestamp, tool, server, content, bytes, stored_bytes, records, pinned
-             FROM datasets
-             WHERE exists_since IS NOT NULL
-               AND (?1 IS NULL OR tool = ?1) AND (?2 IS NULL OR server = ?2)
-               AND (?3 IS NULL OR timestamp >= ?3) AND (?4 IS NULL OR timestamp < ?4)
-             ORDER BY timestamp DESC, id LIMIT ?5 OFFSET ?6",
-        )?;
+             FROM datasets WHERE {FITS} ORDER BY timestamp DESC, id LIMIT ?5 OFFSET ?6",
+        ))?;
         let rows = query.query_map(
             params![
                 filter.tool,
@@ -222,6 +221,15 @@ impl Catalog {
         let entries: Result<Vec<Option<Entry>>, _> = rows.collect();
         Ok(entries?.into_iter().flatten().collect())
     }
+}
+
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// True if what was opened is no catalog any more; false if it merely cannot be used right now.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
 /// Reads a line; `None` if its name or time cannot be right.

@@ -76,6 +76,15 @@ impl Dataset {
         Ok(Box::new(decoder))
     }
 
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Whether it is to be kept for good.
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.layout.pin(&self.folder, self.id()).exists()
+    }
+
     /// How much of the disk the payloads take.
     pub(crate) fn stored_bytes(&self) -> u64 {
         let parts = 0..self.metadata.parts.len();

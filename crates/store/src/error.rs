@@ -19,9 +19,15 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
-    /// The catalog could not be used, nor made anew.
+    /// The catalog could not be used.
     #[error("the catalog cannot be used")]
     Catalog(#[source] rusqlite::Error),
+    /// The catalog was removed while it was being opened.
+    #[error("the catalog has been removed while it was being opened; try again")]
+    CatalogGone,
+    /// Another process is removing and compressing what is old.
+    #[error("another process is tidying up; try again later")]
+    BeingTidied,
     /// A metadata file is damaged.
     #[error("the metadata file `{}` is damaged", path.display())]
     Metadata {

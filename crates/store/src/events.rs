@@ -12,6 +12,10 @@ pub(crate) fn metadata_skipped(path: &Path, error: &StoreError) {
     tracing::warn!(path = %path.display(), %error, "a damaged metadata file is passed over");
 }
 
+pub(crate) fn catalog_behind(error: &StoreError) {
+    tracing::warn!(%error, "the catalog may be behind the files until it can be written");
+}
+
 pub(crate) fn left_over_removed(id: &DatasetId) {
     tracing::info!(%id, "removed what an interrupted capture had left");
 }

@@ -70,7 +70,7 @@ impl Layout {
         entries.map(|entry| entry.path()).filter(of_dataset).collect()
     }
 
-    /// All dated folders.
+    /// All dated folders, the oldest first.
     pub(crate) fn folders(&self) -> Vec<Folder> {
         let mut folders = vec![String::new()];
         for _ in ["year", "month", "day"] {
@@ -85,6 +85,7 @@ impl Layout {
             });
             folders = deeper.collect();
         }
+        folders.sort();
         folders.into_iter().map(Folder).collect()
     }
 
@@ -123,6 +124,13 @@ pub(crate) fn write_by_rename(path: &Path, bytes: &[u8]) -> Result<File, StoreEr
 pub(crate) fn hidden(path: &Path) -> PathBuf {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     path.with_file_name(format!(".{name}"))
+}
+
+/// Makes `ours` another name for `theirs`, at once.
+pub(crate) fn link_over(theirs: &Path, ours: &Path) -> io::Result<()> {
+    let link = hidden(ours);
+    fs::hard_link(theirs, &link)?;
+    fs::rename(&link, ours).inspect_err(|_| drop(fs::remove_file(&link)))
 }
 
 /// Removes a file; that it is gone already is fine.

@@ -15,6 +15,7 @@
 
 mod capture;
 mod catalog;
+mod compression;
 mod dataset;
 mod error;
 mod events;
@@ -22,6 +23,7 @@ mod id;
 mod layout;
 mod mapped;
 mod metadata;
+mod reconcile;
 mod retention;
 mod shelf;
 mod store;

@@ -3,9 +3,8 @@
 //! One process at a time; never a payload that someone is reading.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     fs::{self, File},
-    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,21 +12,19 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    DatasetId, Entry, Filter, Store, StoreError,
+    Dataset, DatasetId, Entry, Filter, Store, StoreError, compression,
     error::Doing,
-    events,
-    layout::{self, Folder, Layout},
-    store::is_claimed,
+    layout::{self, Folder},
+    reconcile,
 };
-
-const COMPRESSION_LEVEL: i32 = 3;
 
 /// How long things are kept, and how much.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Retention {
     /// Older datasets go, unless they are pinned.
     pub max_age: Option<Duration>,
-    /// If all payloads take more than this, the oldest go that are not pinned.
+    /// If all payloads take more than this, the oldest go that are not pinned; the newest
+    /// stays.
     pub max_stored_bytes: Option<u64>,
     /// Payloads older than this are compressed.
     pub compress_after: Option<Duration>,
@@ -49,33 +46,47 @@ pub(crate) fn collect(
     retention: &Retention,
     now: Timestamp,
 ) -> Result<Collected, StoreError> {
-    let lock_path = store.layout.housekeeping_lock();
-    let lock = File::create(&lock_path).doing("create", &lock_path)?;
-    if lock.try_lock().is_err() {
-        return Ok(Collected::default());
-    }
+    let _lock = lock(store)?;
     let mut collected = Collected::default();
     sweep(store)?;
     let mut entries = store.list(&Filter::default())?;
     entries.reverse();
     if let Some(max_age) = retention.max_age {
-        let (old, young) = entries
-            .into_iter()
-            .partition::<Vec<_>, _>(|entry| !entry.is_pinned && is_older(entry, max_age, now));
+        let (old, young) = entries.into_iter().partition::<Vec<_>, _>(|entry| {
+            !entry.is_pinned && is_older(entry.timestamp, max_age, now)
+        });
         entries = young;
         for entry in old {
             collected.note_removal(remove(store, &entry.id, &entry.folder)?);
         }
     }
     if let Some(age) = retention.compress_after {
-        for entry in entries.iter_mut().filter(|entry| is_older(entry, age, now)) {
-            compress(store, entry, &mut collected)?;
-        }
+        compress(store, &mut entries, |time| is_older(time, age, now), &mut collected)?;
     }
     if let Some(limit) = retention.max_stored_bytes {
         keep_within(store, entries, limit, &mut collected)?;
     }
     Ok(collected)
+}
+
+/// Removes what is above the quota, and looks at nothing else.
+pub(crate) fn shrink(store: &Store, limit: u64) -> Result<Collected, StoreError> {
+    let _lock = lock(store)?;
+    let mut collected = Collected::default();
+    let mut entries = store.list(&Filter::default())?;
+    entries.reverse();
+    keep_within(store, entries, limit, &mut collected)?;
+    Ok(collected)
+}
+
+/// Lets one process, and one thread, at a time through, until the file is dropped.
+fn lock(store: &Store) -> Result<File, StoreError> {
+    let path = store.layout.housekeeping_lock();
+    let lock = File::create(&path).doing("create", &path)?;
+    if lock.try_lock().is_err() {
+        return Err(StoreError::BeingTidied);
+    }
+    Ok(lock)
 }
 
 /// Removes a dataset, its metadata first: from then on it does not exist. `false` if someone is
@@ -93,23 +104,6 @@ pub(crate) fn remove(store: &Store, id: &DatasetId, folder: &Folder) -> Result<b
     Ok(true)
 }
 
-/// The datasets of a folder, and whether each has its metadata file.
-pub(crate) fn datasets_in(layout: &Layout, folder: &Folder) -> BTreeMap<DatasetId, bool> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(layout.folder(folder)).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let id = name.to_str().and_then(|name| {
-            let end = name.char_indices().filter(|(_, c)| *c == '_').nth(1)?.0;
-            DatasetId::parse(&name[..end])
-        });
-        if let Some(id) = id {
-            let is_metadata = name.to_str().is_some_and(|name| name.ends_with("_metadata.json"));
-            *found.entry(id).or_default() |= is_metadata;
-        }
-    }
-    found
-}
-
 impl Collected {
     fn note_removal(&mut self, was_removed: bool) {
         if was_removed {
@@ -120,25 +114,19 @@ impl Collected {
     }
 }
 
-/// Removes files that belong to no dataset and to no capture that is under way.
+/// Brings the catalog in line with the files, and removes those that belong to no dataset and to no
+/// capture that is under way.
 fn sweep(store: &Store) -> Result<(), StoreError> {
-    for folder in store.layout.folders() {
-        for (id, has_metadata) in datasets_in(&store.layout, &folder) {
-            if is_claimed(&store.layout, &folder, &id) {
-                continue;
-            }
-            if has_metadata {
-                layout::remove(&store.layout.claim(&folder, &id))?;
-                continue;
-            }
-            for path in store.layout.files(&folder, &id) {
-                layout::remove(&path)?;
-            }
-            store.catalog().forget(&id)?;
-            events::left_over_removed(&id);
-        }
+    let folders = store.layout.folders();
+    reconcile::catch_up(store, &folders)?;
+    for folder in folders {
         for path in hidden_files(&store.layout.folder(&folder)) {
             layout::remove(&path)?;
+        }
+    }
+    for entry in store.list(&Filter::default())? {
+        if !store.layout.metadata(&entry.folder, &entry.id).exists() {
+            store.catalog().forget(&entry.id)?;
         }
     }
     Ok(())
@@ -157,9 +145,9 @@ fn hidden_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A clock that has been set back makes nothing old.
-fn is_older(entry: &Entry, age: Duration, now: Timestamp) -> bool {
+fn is_older(time: Timestamp, age: Duration, now: Timestamp) -> bool {
     let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
-    now.duration_since(entry.timestamp) > age
+    now.duration_since(time) > age
 }
 
 fn keep_within(
@@ -169,22 +157,27 @@ fn keep_within(
     collected: &mut Collected,
 ) -> Result<(), StoreError> {
     // Equal payloads share their files: they are counted once, and gone with the last of them.
-    let mut sharing: HashMap<String, usize> = HashMap::new();
+    // A compressed one and a plain one are two.
+    let file_of = |entry: &Entry| (entry.content.clone(), entry.stored_bytes);
+    let mut sharing: HashMap<(String, u64), usize> = HashMap::new();
     let mut total = 0;
     for entry in &entries {
-        let count = sharing.entry(entry.content.clone()).or_default();
+        let count = sharing.entry(file_of(entry)).or_default();
         *count += 1;
         if *count == 1 {
             total += entry.stored_bytes;
         }
     }
-    for entry in entries.into_iter().filter(|entry| !entry.is_pinned) {
+    // The newest has just been given to somebody.
+    let newest = entries.last().map(|entry| entry.timestamp);
+    let may_go = |entry: &Entry| !entry.is_pinned && Some(entry.timestamp) != newest;
+    for entry in entries.into_iter().filter(may_go) {
         if total <= limit {
             break;
         }
         let was_removed = remove(store, &entry.id, &entry.folder)?;
         collected.note_removal(was_removed);
-        if let Some(count) = sharing.get_mut(&entry.content).filter(|_| was_removed) {
+        if let Some(count) = sharing.get_mut(&file_of(&entry)).filter(|_| was_removed) {
             *count -= 1;
             if *count == 0 {
                 total -= entry.stored_bytes;
@@ -194,52 +187,47 @@ fn keep_within(
     Ok(())
 }
 
-fn compress(store: &Store, entry: &mut Entry, collected: &mut Collected) -> Result<(), StoreError> {
-    let Ok(dataset) = store.dataset(&entry.id) else { return Ok(()) };
-    let mut has_changed = false;
-    for part in 0..dataset.metadata().parts.len() {
-        let path = dataset.plain_path(part);
-        if !path.exists() {
-            continue;
+/// Compresses what is old and has not been unpacked since. Equal payloads stay one file.
+fn compress(
+    store: &Store,
+    entries: &mut [Entry],
+    is_old: impl Fn(Timestamp) -> bool,
+    collected: &mut Collected,
+) -> Result<(), StoreError> {
+    let mut twins: HashMap<String, Dataset> = HashMap::new();
+    for entry in entries.iter_mut().filter(|entry| is_old(entry.timestamp)) {
+        let Ok(dataset) = store.dataset(&entry.id) else { continue };
+        let twin = twins.get(&entry.content);
+        let mut has_changed = false;
+        for part in 0..dataset.metadata().parts.len() {
+            let path = dataset.plain_path(part);
+            if !modified(&path).is_some_and(&is_old) {
+                continue;
+            }
+            if is_in_use(&path) {
+                collected.in_use += 1;
+                break;
+            }
+            let theirs = twin.map(|twin| layout::compressed(&twin.plain_path(part)));
+            has_changed |= match theirs {
+                Some(theirs) if compression::share_compressed(&theirs, &path)? => true,
+                _ => compression::compress(&path)?,
+            };
         }
-        if is_in_use(&path) {
-            collected.in_use += 1;
-            return Ok(());
+        if has_changed {
+            collected.compressed += 1;
+            entry.stored_bytes = dataset.stored_bytes();
+            store.catalog().set_stored_bytes(&entry.id, entry.stored_bytes)?;
         }
-        has_changed |= compress_file(&path)?;
-    }
-    if has_changed {
-        collected.compressed += 1;
-        entry.stored_bytes = dataset.stored_bytes();
-        store.catalog().set_stored_bytes(&entry.id, entry.stored_bytes)?;
+        twins.insert(entry.content.clone(), dataset);
     }
     Ok(())
 }
 
-/// Puts a compressed file in the place of a plain one, unless it would be longer.
-fn compress_file(path: &Path) -> Result<bool, StoreError> {
-    let target = layout::compressed(path);
-    let partial = layout::hidden(&target);
-    layout::remove(&partial)?;
-    let written = (|| -> io::Result<u64> {
-        let mut source = File::open(path)?;
-        let mut encoder = zstd::Encoder::new(layout::create(&partial)?, COMPRESSION_LEVEL)?;
-        io::copy(&mut source, &mut encoder)?;
-        let file = encoder.finish()?;
-        file.sync_all()?;
-        Ok(file.metadata()?.len())
-    })();
-    let saves = match &written {
-        Ok(bytes) => fs::metadata(path).is_ok_and(|plain| *bytes < plain.len()),
-        Err(_) => false,
-    };
-    if !saves {
-        layout::remove(&partial)?;
-        return written.doing("compress", path).map(|_| false);
-    }
-    fs::rename(&partial, &target).doing("rename", &partial)?;
-    layout::remove(path)?;
-    Ok(true)
+/// When a file was written; `None` if there is none.
+fn modified(path: &Path) -> Option<Timestamp> {
+    let modified = fs::metadata(path).and_then(|file| file.modified()).ok()?;
+    Timestamp::try_from(modified).ok()
 }
 
 /// True while someone reads the file.

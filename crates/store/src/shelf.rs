@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Durability, Retention, Store, StoreError, events, layout::Layout};
+use crate::{
+    Collected, Durability, Retention, Store, StoreError, events, layout::Layout, retention,
+    store::HURRY,
+};
 
 /// How often is often enough.
 const TIDIED_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -24,18 +27,21 @@ pub struct Shelf {
     durability: Durability,
     retention: Retention,
     state: Mutex<State>,
+    tidying: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     store: Option<Arc<Store>>,
     tidied: Option<Instant>,
+    will_shrink: bool,
 }
 
 impl Shelf {
     /// The store at `home`; nothing is opened yet.
     pub fn new(home: &Path, durability: Durability, retention: Retention) -> Self {
-        Self { home: home.to_owned(), durability, retention, state: Mutex::default() }
+        let (home, state, tidying) = (home.to_owned(), Mutex::default(), Mutex::default());
+        Self { home, durability, retention, state, tidying }
     }
 
     /// The store, opened if it is not.
@@ -44,24 +50,33 @@ impl Shelf {
         if let Some(store) = &state.store {
             return Ok(store.clone());
         }
-        let store = Arc::new(Store::open(&self.home, self.durability)?);
+        let store = Arc::new(Store::open_with(&self.home, self.durability, HURRY)?);
         state.store = Some(store.clone());
         Ok(store)
     }
 
-    /// Starts a thread that tidies up in a moment, unless one did within the hour.
+    /// Starts a thread that tidies up in a moment, unless one did within the hour; then it looks
+    /// only whether there is too much by now. To be called after each capture.
     pub fn tidy_if_due(self: &Arc<Self>) {
         let mut state = self.state();
-        if state.tidied.is_some_and(|last| last.elapsed() < TIDIED_EVERY) {
-            return;
+        if state.tidied.is_none_or(|last| last.elapsed() >= TIDIED_EVERY) {
+            state.tidied = Some(Instant::now());
+            self.in_background(|shelf| {
+                thread::sleep(DELAY);
+                shelf.tidy();
+            });
+        } else if let (Some(limit), false) = (self.retention.max_stored_bytes, state.will_shrink) {
+            state.will_shrink = true;
+            self.in_background(move |shelf| shelf.shrink(limit));
         }
-        state.tidied = Some(Instant::now());
+    }
+
+    fn in_background(self: &Arc<Self>, work: impl FnOnce(&Self) + Send + 'static) {
         let tidied = self.clone();
         // Without a thread it is left to the next process.
         let _ = thread::Builder::new().name("tidy".to_owned()).spawn(move || {
-            thread::sleep(DELAY);
             give_way();
-            tidied.tidy();
+            work(&tidied);
         });
     }
 
@@ -70,16 +85,41 @@ impl Shelf {
         if !Layout::new(&self.home).datasets().exists() {
             return;
         }
+        let _alone = self.alone();
         let open = self.state().store.clone();
         let store = open.map_or_else(|| Store::open(&self.home, self.durability).map(Arc::new), Ok);
-        match store.and_then(|store| store.collect_now(&self.retention)) {
-            Ok(collected) => events::tidied(&collected),
-            Err(error) => events::tidying_failed(&error),
+        tell(store.and_then(|store| store.collect_now(&self.retention)));
+    }
+
+    /// Removes what is above the quota.
+    fn shrink(&self, limit: u64) {
+        let _alone = self.alone();
+        let mut state = self.state();
+        // From here on, what is captured needs another look.
+        state.will_shrink = false;
+        let open = state.store.clone();
+        drop(state);
+        if let Some(store) = open {
+            tell(retention::shrink(&store, limit));
         }
+    }
+
+    /// Makes our own threads wait for each other. Other processes are not waited for: they do the
+    /// same work.
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.tidying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn tell(outcome: Result<Collected, StoreError>) {
+    match outcome {
+        Ok(collected) => events::tidied(&collected),
+        Err(StoreError::BeingTidied) => {}
+        Err(error) => events::tidying_failed(&error),
     }
 }
 
@@ -147,6 +187,33 @@ mod tests {
         shelf.state().tidied = Some(long_ago);
         shelf.tidy_if_due();
         assert!(shelf.state().tidied.unwrap() >= first);
+    }
+
+    #[test]
+    fn what_is_above_the_quota_goes_after_each_capture_but_for_the_newest() {
+        let home = tempfile::tempdir().unwrap();
+        let retention = Retention { max_stored_bytes: Some(1), ..Retention::default() };
+        let shelf = Arc::new(Shelf::new(home.path(), Durability::default(), retention));
+        shelf.state().tidied = Some(Instant::now());
+        let store = shelf.store().unwrap();
+        for payload in ["one", "two", "three"] {
+            // Captures within the same millisecond are all the newest.
+            thread::sleep(Duration::from_millis(2));
+            let mut capture = store.capture().unwrap();
+            capture.start_part("txt").unwrap().write_all(payload.as_bytes()).unwrap();
+            let newest = capture.commit(Description::default()).unwrap();
+            shelf.tidy_if_due();
+            let ids = || -> Vec<_> {
+                store.list(&Filter::default()).unwrap().into_iter().map(|entry| entry.id).collect()
+            };
+            for _ in 0..500 {
+                if ids() == [newest.id().clone()] {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+            assert_eq!(ids(), [newest.id().clone()]);
+        }
     }
 
     #[test]

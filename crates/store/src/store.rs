@@ -1,10 +1,14 @@
 //! The store as a whole: opening it, and what can be done with it.
 
 use std::{
-    fs::{DirBuilder, File},
+    fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
-    path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use jiff::{Timestamp, ToSpan, civil::Date};
@@ -12,10 +16,11 @@ use jiff::{Timestamp, ToSpan, civil::Date};
 use crate::{
     Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Retention, StoreError, Usage,
     catalog::{Catalog, usage},
+    compression,
     error::Doing,
     events,
     layout::{self, Folder, Layout},
-    retention,
+    reconcile, retention,
 };
 
 /// The datasets of a machine, or of whoever has a home of their own.
@@ -23,8 +28,16 @@ use crate::{
 pub struct Store {
     pub(crate) layout: Layout,
     pub(crate) durability: Durability,
+    patience: Duration,
     catalog: Mutex<Catalog>,
+    /// Whether the catalog may lack a dataset that was captured lately.
+    is_behind: AtomicBool,
 }
+
+/// How long a command waits for another process that writes to the catalog.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The same where somebody waits for an answer; a capture asks a few times.
+pub(crate) const HURRY: Duration = Duration::from_millis(100);
 
 /// When a dataset is safe against a loss of power. Against our own end it always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +53,15 @@ impl Store {
     /// Opens the store at `home`, or makes one; cleans up what interrupted captures have left, and
     /// makes the catalog anew if it is missing or damaged.
     pub fn open(home: &Path, durability: Durability) -> Result<Self, StoreError> {
+        Self::open_with(home, durability, PATIENCE)
+    }
+
+    /// Opens a store that waits no longer than `patience` for another process to write.
+    pub(crate) fn open_with(
+        home: &Path,
+        durability: Durability,
+        patience: Duration,
+    ) -> Result<Self, StoreError> {
         let layout = Layout::new(home);
         let datasets = layout.datasets();
         DirBuilder::new()
@@ -47,12 +69,14 @@ impl Store {
             .mode(0o700)
             .create(&datasets)
             .doing("create", &datasets)?;
-        let catalog = match Catalog::open(&layout.catalog()) {
+        let catalog = match Catalog::open(&layout.catalog(), patience)? {
             Some(catalog) => catalog,
-            None => rebuild(&layout)?,
+            None => reconcile::rebuild(&layout, patience)?,
         };
-        let store = Self { layout, durability, catalog: Mutex::new(catalog) };
-        store.finish_interrupted_captures()?;
+        let catalog = Mutex::new(catalog);
+        let store =
+            Self { layout, durability, patience, catalog, is_behind: AtomicBool::new(false) };
+        store.catch_up();
         Ok(store)
     }
 
@@ -67,9 +91,25 @@ impl Store {
         Dataset::load(&self.layout, &folder, id)
     }
 
+    /// A payload's file for anything to read: one that was compressed is unpacked, and compressed
+    /// again when it has been left alone for as long.
+    pub fn plain_file(&self, dataset: &Dataset, part: usize) -> Result<PathBuf, StoreError> {
+        if compression::unpack(dataset, part)? {
+            let noted = self.catalog().set_stored_bytes(dataset.id(), dataset.stored_bytes());
+            noted.unwrap_or_else(|error| events::catalog_behind(&error.into()));
+        }
+        Ok(dataset.path(part))
+    }
+
     /// The datasets that `filter` lets through, newest first.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
+        self.follow_catalog();
         self.catalog().list(filter)
+    }
+
+    /// How many datasets `filter` lets through, without regard to its offset and limit.
+    pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
+        Ok(self.catalog().count(filter)?)
     }
 
     /// Keeps a dataset for good.
@@ -98,9 +138,10 @@ impl Store {
         retention::remove(self, id, &folder)
     }
 
-    /// Removes and compresses what `retention` says, as of `now`. Does nothing if another process
-    /// is at it.
+    /// Removes and compresses what `retention` says, as of `now`. An error if another process is at
+    /// it.
     pub fn collect(&self, retention: &Retention, now: Timestamp) -> Result<Collected, StoreError> {
+        self.follow_catalog();
         retention::collect(self, retention, now)
     }
 
@@ -113,6 +154,7 @@ impl Store {
     pub fn add_usage(&self, server: &str, tool: &str, counts: Counts) -> Result<(), StoreError> {
         let since = usage::day(Timestamp::now());
         let (server, tool) = (server.to_owned(), tool.to_owned());
+        self.follow_catalog();
         Ok(self.catalog().add_usage(&Usage { server, tool, since, counts })?)
     }
 
@@ -131,8 +173,62 @@ impl Store {
         self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Turns to the catalog that is in place, if the one that is open has been removed or replaced.
+    pub(crate) fn follow_catalog(&self) {
+        let mut catalog = self.catalog();
+        if catalog.is_at(&self.layout.catalog()) {
+            return;
+        }
+        match reconcile::reopen(&self.layout, self.patience) {
+            Ok(Some(in_place)) => *catalog = in_place,
+            // The files are found without it, and entered later.
+            Ok(None) => return,
+            Err(error) => return events::catalog_behind(&error),
+        }
+        drop(catalog);
+        self.catch_up();
+    }
+
+    /// Enters a dataset that has just come to exist. If the catalog cannot be written, that is left
+    /// to whoever looks next: the dataset exists without it.
+    pub(crate) fn enter(&self, dataset: &Dataset) {
+        let stored_bytes = dataset.stored_bytes();
+        let entered = self.catalog().settle(dataset.metadata(), dataset.folder(), stored_bytes);
+        match entered {
+            Ok(()) if self.is_behind.load(Ordering::Relaxed) => self.catch_up(),
+            Ok(()) => {}
+            Err(error) => {
+                self.is_behind.store(true, Ordering::Relaxed);
+                events::catalog_behind(&error.into());
+            }
+        }
+    }
+
+    /// Brings the catalog in line with the files of the last days; the others are looked at when
+    /// the store is tidied.
+    fn catch_up(&self) {
+        let folders = self.layout.folders();
+        let last = &folders[folders.len().saturating_sub(2)..];
+        let caught_up = reconcile::catch_up(self, last);
+        self.is_behind.store(caught_up.is_err(), Ordering::Relaxed);
+        if let Err(error) = caught_up {
+            events::catalog_behind(&error);
+        }
+    }
+
     fn folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
-        self.catalog().folder(id)?.ok_or_else(|| StoreError::Unknown(id.clone()))
+        let known = self.catalog().folder(id);
+        if let Ok(Some(folder)) = known {
+            return Ok(folder);
+        }
+        let Some(folder) = reconcile::find(&self.layout, id) else {
+            known?;
+            return Err(StoreError::Unknown(id.clone()));
+        };
+        if let Err(error) = reconcile::enter(self, &folder, id) {
+            events::catalog_behind(&error);
+        }
+        Ok(folder)
     }
 
     /// The folder of a dataset that exists.
@@ -143,81 +239,6 @@ impl Store {
         }
         Err(StoreError::Unknown(id.clone()))
     }
-
-    /// A process that died in a capture leaves a line in the catalog: either the dataset exists, and
-    /// the line is completed, or it does not, and what there is of it is removed.
-    fn finish_interrupted_captures(&self) -> Result<(), StoreError> {
-        let unfinished = self.catalog().unfinished()?;
-        for (id, folder) in unfinished {
-            if is_claimed(&self.layout, &folder, &id) {
-                continue;
-            }
-            if let Ok(dataset) = Dataset::load(&self.layout, &folder, &id) {
-                layout::remove(&self.layout.claim(&folder, &id))?;
-                let stored_bytes = dataset.stored_bytes();
-                self.catalog().settle(dataset.metadata(), &folder, stored_bytes)?;
-                continue;
-            }
-            for path in self.layout.files(&folder, &id) {
-                layout::remove(&path)?;
-            }
-            self.catalog().forget(&id)?;
-            events::left_over_removed(&id);
-        }
-        Ok(())
-    }
-}
-
-/// True while a living process captures the dataset.
-pub(crate) fn is_claimed(layout: &Layout, folder: &Folder, id: &DatasetId) -> bool {
-    // A claim that is about to be made has a line in the catalog and no file yet: the line is
-    // removed with a capture that fails, and made again by nobody else under that name.
-    File::open(layout.claim(folder, id)).is_ok_and(|claim| claim.try_lock().is_err())
-}
-
-/// Makes the catalog anew from the metadata files. One process at a time; the others wait for it.
-fn rebuild(layout: &Layout) -> Result<Catalog, StoreError> {
-    let lock_path = layout.housekeeping_lock();
-    let lock = File::create(&lock_path).doing("create", &lock_path)?;
-    lock.lock().doing("lock", &lock_path)?;
-    if let Some(catalog) = Catalog::open(&layout.catalog()) {
-        return Ok(catalog);
-    }
-    let path = layout.catalog();
-    let why = if path.exists() { "it was damaged" } else { "there was none" };
-    let counts = Catalog::salvage_usage(&path);
-    for ending in ["", "-wal", "-shm"] {
-        let mut file = path.clone().into_os_string();
-        file.push(ending);
-        layout::remove(Path::new(&file))?;
-    }
-    let catalog = Catalog::create(&path)?;
-    for counted in counts.iter().flatten() {
-        catalog.add_usage(counted)?;
-    }
-    let mut count = 0;
-    for folder in layout.folders() {
-        for (id, has_metadata) in retention::datasets_in(layout, &folder) {
-            if !has_metadata {
-                continue;
-            }
-            match Dataset::load(layout, &folder, &id) {
-                Ok(dataset) => {
-                    catalog.settle(dataset.metadata(), &folder, dataset.stored_bytes())?;
-                    catalog.set_pinned(&id, layout.pin(&folder, &id).exists())?;
-                    if counts.is_none() {
-                        catalog.recount(dataset.metadata())?;
-                    }
-                    count += 1;
-                }
-                Err(error) => events::metadata_skipped(&layout.metadata(&folder, &id), &error),
-            }
-        }
-    }
-    if count > 0 {
-        events::catalog_rebuilt(count, why);
-    }
-    Ok(catalog)
 }
 
 #[cfg(test)]

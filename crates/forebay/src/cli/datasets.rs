@@ -6,6 +6,7 @@ use std::{io::Write, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
+use forebay_intercept::CaptureError;
 use forebay_store::{Collected, Dataset, DatasetId, Entry, Filter, Store};
 use serde_json::{Value, json};
 
@@ -40,9 +41,9 @@ enum Action {
         /// Only those of this server
         #[arg(long)]
         server: Option<String>,
-        /// At most this many
-        #[arg(long, default_value_t = 50)]
-        limit: u64,
+        /// At most this many [default: 50, or all with `--json`]
+        #[arg(long)]
+        limit: Option<u64>,
         /// One JSON array, for programs
         #[arg(long)]
         json: bool,
@@ -55,7 +56,7 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Print where its data lies
+    /// Print where its data lies; compressed data is unpacked first
     Path {
         /// Its name
         id: String,
@@ -92,6 +93,9 @@ enum Action {
     },
 }
 
+/// How many datasets are listed for people who do not say how many they want.
+const SHOWN: u64 = 50;
+
 const EXAMPLES: &str = "\
 Examples:
   forebay datasets list --server github --limit 10
@@ -103,19 +107,26 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
     let store = assemble::store(&config)?;
     match arguments.action {
         Action::List { tool, server, limit, json } => {
-            let filter = Filter { tool, server, limit: Some(limit), ..Filter::default() };
-            let entries = store.list(&filter)?;
-            if json { list_json(&entries, out)? } else { list(&entries, out)? }
+            let limit = limit.or((!json).then_some(SHOWN));
+            let filter = Filter { tool, server, limit, ..Filter::default() };
+            if json {
+                list_json(&store.list(&filter)?, out)?;
+            } else {
+                list(&store, &filter, out)?;
+            }
         }
         Action::Show { id, json: false } => show::print(&find(&store, &id)?, out)?,
         Action::Show { id, json: true } => {
             let metadata = serde_json::to_string_pretty(find(&store, &id)?.metadata())?;
             writeln!(out, "{metadata}")?;
         }
-        Action::Path { id } => writeln!(out, "{}", find(&store, &id)?.path(0).display())?,
+        Action::Path { id } => {
+            let path = store.plain_file(&find(&store, &id)?, 0)?;
+            writeln!(out, "{}", path.display())?;
+        }
         Action::Original { id } => {
-            forebay_intercept::restore(&find(&store, &id)?, out)?;
-            writeln!(out)?;
+            let dataset = find(&store, &id)?;
+            restore(&dataset, out).with_context(|| format!("cannot read `{}`", dataset.id()))?;
         }
         Action::Pin { id } => {
             let dataset = find(&store, &id)?;
@@ -128,10 +139,12 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             writeln!(out, "{} is no longer pinned.", dataset.id())?;
         }
         Action::Rm { ids } => {
-            for id in ids {
-                let dataset = find(&store, &id)?;
+            // A name that is wrong is found before anything is gone.
+            let datasets: Vec<Dataset> =
+                ids.iter().map(|id| find(&store, id)).collect::<Result<_>>()?;
+            for dataset in datasets {
                 if !store.remove(dataset.id())? {
-                    bail!("`{id}` is being read; try again later");
+                    bail!("`{}` is being read; try again later", dataset.id());
                 }
                 writeln!(out, "{} is removed.", dataset.id())?;
             }
@@ -161,9 +174,27 @@ fn find(store: &Store, name: &str) -> Result<Dataset> {
     Ok(store.dataset(&id)?)
 }
 
-fn list(entries: &[Entry], screen: &mut Screen) -> Result<()> {
-    if entries.is_empty() {
-        writeln!(screen, "Nothing has been kept yet.")?;
+/// Writes the result that a dataset was made of, as a line.
+fn restore(dataset: &Dataset, out: &mut dyn Write) -> Result<()> {
+    match forebay_intercept::restore(dataset, out) {
+        Ok(()) => Ok(writeln!(out)?),
+        // Their own words are about keeping a result.
+        Err(CaptureError::Store(error)) => Err(error.into()),
+        Err(CaptureError::Io(error)) => Err(error.into()),
+    }
+}
+
+fn list(store: &Store, filter: &Filter, screen: &mut Screen) -> Result<()> {
+    let entries = store.list(filter)?;
+    let fitting = store.count(filter)?;
+    if fitting == 0 {
+        let is_empty = store.count(&Filter::default())? == 0;
+        let fits = if is_empty {
+            "Nothing has been kept yet."
+        } else {
+            "Nothing that fits has been kept."
+        };
+        writeln!(screen, "{fits}")?;
         return Ok(());
     }
     let mut table = Table::new([
@@ -174,7 +205,7 @@ fn list(entries: &[Entry], screen: &mut Screen) -> Result<()> {
         Column::Right("RECORDS"),
         Column::Right("SIZE"),
     ]);
-    for entry in entries {
+    for entry in &entries {
         let pin = if entry.is_pinned { " (pinned)" } else { "" };
         table.push([
             format!("{}{pin}", entry.id),
@@ -185,7 +216,12 @@ fn list(entries: &[Entry], screen: &mut Screen) -> Result<()> {
             size(entry.bytes),
         ]);
     }
-    Ok(table.print(screen)?)
+    table.print(screen)?;
+    if (entries.len() as u64) < fitting {
+        let (shown, fitting) = (grouped(entries.len() as u64), grouped(fitting));
+        writeln!(screen, "\nThe newest {shown} of {fitting}; `--limit` shows more.")?;
+    }
+    Ok(())
 }
 
 fn list_json(entries: &[Entry], out: &mut dyn Write) -> Result<()> {

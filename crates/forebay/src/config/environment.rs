@@ -13,12 +13,14 @@ pub(super) const PREFIX: &str = "FOREBAY_";
 const HOME: &str = "FOREBAY_HOME";
 const FILE: &str = "FOREBAY_CONFIG";
 
-/// The directory for everything of Forebay's: `FOREBAY_HOME`, or `~/.forebay`.
+/// The directory for everything of Forebay's: `FOREBAY_HOME`, or `~/.forebay`. It is absolute: paths
+/// below it are given to others, who may be elsewhere.
 pub(super) fn home(variables: &Variables) -> PathBuf {
-    value(variables, HOME).map_or_else(
+    let home = value(variables, HOME).map_or_else(
         || std::env::home_dir().unwrap_or_else(std::env::temp_dir).join(".forebay"),
         PathBuf::from,
-    )
+    );
+    std::path::absolute(&home).unwrap_or(home)
 }
 
 /// The file that `FOREBAY_CONFIG` names.

@@ -30,6 +30,13 @@ fn nothing_needs_to_be_set() {
 }
 
 #[test]
+fn a_relative_home_is_taken_from_where_we_start() {
+    let variables = vec![("FOREBAY_HOME".into(), "some/where".into())];
+    let (config, _) = load(variables).unwrap();
+    assert_eq!(config.persist_location, std::env::current_dir().unwrap().join("some/where"));
+}
+
+#[test]
 fn the_table_states_the_defaults_that_hold() {
     for setting in SETTINGS {
         let key = setting.key.split('.').next_back().unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use forebay_store::{Description, Durability, Store};
+use forebay_store::{Dataset, Description, Durability, Retention, Store};
 use forebay_testkit::{peer::Peer, programs};
 use serde_json::{Value, json};
 
@@ -59,6 +59,72 @@ fn what_was_kept_can_be_looked_at_and_removed() {
     assert!(said.starts_with(&format!("forebay: there is no dataset `{id}`")), "{said}");
     let (_, said, _) = datasets(&["show", "nonsense"]);
     assert!(said.contains("`forebay datasets list` shows them"), "{said}");
+}
+
+#[test]
+fn a_list_says_what_it_leaves_out_and_a_wrong_name_removes_nothing() {
+    let directory = home().join("datasets_listed");
+    let _ = std::fs::remove_dir_all(&directory);
+    let store = Store::open(&directory, Durability::default()).unwrap();
+    let kept: Vec<Dataset> = (0..52_u8)
+        .map(|number| {
+            let mut capture = store.capture().unwrap();
+            capture.start_part("json").unwrap().write_all(&[number; 1_000]).unwrap();
+            let more = json!({"template": {"part": 0, "holes": []}}).as_object().unwrap().clone();
+            capture.commit(Description { more, ..Description::default() }).unwrap()
+        })
+        .collect();
+    let datasets = |arguments: &[&str]| {
+        let mut command = forebay(["datasets"]);
+        let output = command.args(arguments).env("FOREBAY_HOME", &directory).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code())
+    };
+    let (listed, _, _) = datasets(&["list"]);
+    assert_eq!(listed.matches("dataset_").count(), 50);
+    assert!(listed.ends_with("\n\nThe newest 50 of 52; `--limit` shows more.\n"), "{listed}");
+    assert!(!datasets(&["list", "--limit", "52"]).0.contains("The newest"));
+    assert_eq!(datasets(&["list", "--tool", "x"]).0, "Nothing that fits has been kept.\n");
+    let count = |arguments: &[&str]| {
+        serde_json::from_str::<Vec<Value>>(&datasets(arguments).0).unwrap().len()
+    };
+    assert_eq!(count(&["list", "--json"]), 52);
+    assert_eq!(count(&["list", "--json", "--limit", "3"]), 3);
+
+    let (said, _, code) = datasets(&["rm", kept[0].id().as_str(), "zzzzzzzz"]);
+    assert_eq!((said.as_str(), code), ("", Some(2)));
+    assert_eq!(count(&["list", "--json"]), 52);
+
+    let lock = std::fs::File::create(directory.join("housekeeping.lock")).unwrap();
+    lock.lock().unwrap();
+    let said = "forebay: another process is tidying up; try again later\n";
+    assert_eq!(datasets(&["gc"]), (String::new(), said.to_owned(), Some(2)));
+    drop(lock);
+
+    std::fs::remove_file(kept[1].path(0)).unwrap();
+    let (_, said, _) = datasets(&["original", kept[1].id().as_str()]);
+    let expected = format!("forebay: cannot read `{}`: cannot open `", kept[1].id());
+    assert!(said.starts_with(&expected), "{said}");
+}
+
+#[test]
+fn a_compressed_dataset_has_a_path_that_anything_can_read() {
+    let directory = home().join("datasets_compressed");
+    let _ = std::fs::remove_dir_all(&directory);
+    let store = Store::open(&directory, Durability::default()).unwrap();
+    let mut capture = store.capture().unwrap();
+    let payload = [b' '; 10_000];
+    capture.start_part("json").unwrap().write_all(&payload).unwrap();
+    let dataset = capture.commit(Description::default()).unwrap();
+    let at_once = Some(std::time::Duration::ZERO);
+    let retention = Retention { compress_after: at_once, ..Retention::default() };
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    assert_eq!(store.collect_now(&retention).unwrap().compressed, 1);
+    assert_eq!(dataset.path(0).extension().unwrap(), "zst");
+    let mut path = forebay(["datasets", "path", dataset.id().as_str()]);
+    let output = path.env("FOREBAY_HOME", &directory).output().unwrap();
+    let path = String::from_utf8(output.stdout).unwrap();
+    assert!(std::fs::read(path.trim_end()).unwrap() == payload, "{path}");
 }
 
 #[test]

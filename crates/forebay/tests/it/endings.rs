@@ -187,7 +187,7 @@ fn client_killed_while_the_upstream_takes_no_input_ends_everything() {
 
 #[test]
 fn client_not_reading_is_waited_for_until_it_is_gone() {
-    let (mut peer, output) = Peer::start_without_reading(&mut wrapped_fixture());
+    let (mut peer, output) = Peer::start_without_reading(&mut untouched_fixture());
     peer.send(&call(1, "bytes", 50_000_000));
     peer.close_input();
     // It never reads, and then it is gone.

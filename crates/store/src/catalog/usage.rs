@@ -4,10 +4,10 @@
 //! are taken over if they can still be read; otherwise those of the datasets that exist are counted
 //! again, and what merely passed is lost.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
-use rusqlite::{Row, params};
+use rusqlite::{OpenFlags, Row, params};
 
 use super::Catalog;
 use crate::Metadata;
@@ -79,7 +79,7 @@ impl Catalog {
     /// Adds to what a tool has given on a day.
     pub(crate) fn add_usage(&self, usage: &Usage) -> rusqlite::Result<()> {
         let Usage { server, tool, since: day, counts } = usage;
-        let mut add = self.0.prepare_cached(
+        let mut add = self.connection.prepare_cached(
             "INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
              ON CONFLICT DO UPDATE SET
                  results = results + ?4, bytes = bytes + ?5, captured = captured + ?6,
@@ -118,7 +118,7 @@ impl Catalog {
 
     /// What has passed since a day, by server and tool.
     pub(crate) fn usage(&self, from: Date) -> rusqlite::Result<Vec<Usage>> {
-        let mut query = self.0.prepare(
+        let mut query = self.connection.prepare(
             "SELECT min(day), server, tool, sum(results), sum(bytes), sum(captured),
                     sum(captured_tokens), sum(given_tokens)
              FROM usage WHERE day >= ?1 GROUP BY server, tool",
@@ -128,8 +128,8 @@ impl Catalog {
 
     /// What can be read of the counts in a catalog that is about to be made anew, day by day.
     pub(crate) fn salvage_usage(path: &Path) -> Option<Vec<Usage>> {
-        let catalog = path.exists().then(|| Self::connect(path).ok())??;
-        let mut query = catalog.0.prepare("SELECT * FROM usage").ok()?;
+        let catalog = Self::connect(path, OpenFlags::empty(), Duration::ZERO).ok()?;
+        let mut query = catalog.connection.prepare("SELECT * FROM usage").ok()?;
         query.query_map([], usage).ok()?.collect::<rusqlite::Result<_>>().ok()
     }
 }

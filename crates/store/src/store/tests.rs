@@ -1,11 +1,10 @@
 use std::{
     collections::BTreeSet,
-    fs,
+    fs::{self, File},
     io::{Read, Write},
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::PathBuf,
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use jiff::SignedDuration;
@@ -45,7 +44,12 @@ fn passed(results: u64, bytes: u64) -> Counts {
 fn keep_at(store: &Store, timestamp: Timestamp, payload: &[u8]) -> DatasetId {
     let mut capture = Capture::begin(store, timestamp).unwrap();
     capture.start_part("json").unwrap().write_all(payload).unwrap();
-    capture.commit(described("t")).unwrap().id().clone()
+    let dataset = capture.commit(described("t")).unwrap();
+    // A payload that is shared keeps the time of the older one.
+    if fs::metadata(dataset.path(0)).unwrap().nlink() == 1 {
+        File::open(dataset.path(0)).unwrap().set_modified(timestamp.into()).unwrap();
+    }
+    dataset.id().clone()
 }
 
 fn read(dataset: &Dataset, part: usize) -> Vec<u8> {
@@ -157,6 +161,7 @@ fn datasets_are_listed_newest_first_and_by_origin() {
     assert_eq!(list(tool("t")), ids);
     assert_eq!(list(tool("other")), [other]);
     assert_eq!(list(Filter { limit: Some(2), offset: 1, ..tool("t") }), ids[1..3]);
+    assert_eq!(store.count(&Filter { limit: Some(2), ..tool("t") }).unwrap(), 5);
     let until = Some(now - SignedDuration::from_mins(90));
     assert_eq!(list(Filter { until, ..tool("t") }), ids[2..]);
     assert_eq!(list(Filter { from: until, ..tool("t") }), ids[..2]);
@@ -184,6 +189,93 @@ fn a_catalog_that_is_missing_or_damaged_is_made_anew() {
     fs::write(&catalog, bytes).unwrap();
     let _ = fs::remove_file(home.path().join("catalog.db-wal"));
     assert_eq!(open(&home).list(&Filter::default()).unwrap(), before);
+}
+
+#[test]
+fn a_catalog_that_is_locked_is_not_taken_for_a_damaged_one() {
+    let home = tempfile::tempdir().unwrap();
+    let id = keep(&open(&home), "a", b"1").id().clone();
+    let path = home.path().join("catalog.db");
+    let before = fs::metadata(&path).unwrap().ino();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.pragma_update(None, "locking_mode", "EXCLUSIVE").unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    assert!(Store::open_with(home.path(), Durability::RightAfter, HURRY).is_err());
+    assert_eq!(fs::metadata(&path).unwrap().ino(), before);
+    drop(other);
+    assert_eq!(names(&open(&home)), [id].into());
+    assert_eq!(fs::metadata(&path).unwrap().ino(), before);
+}
+
+#[test]
+fn a_capture_does_without_a_catalog_that_another_process_writes_to() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open_with(home.path(), Durability::RightAfter, HURRY).unwrap();
+    let other = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let first = keep(&store, "a", b"1").id().clone();
+    assert!(store.add_usage("shop", "a", passed(1, 1)).is_err());
+    assert_eq!(read(&store.dataset(&first).unwrap(), 0), b"1");
+    assert!(names(&store).is_empty(), "the line is entered later");
+    let second = Store::open_with(home.path(), Durability::RightAfter, HURRY).unwrap();
+    assert!(names(&second).is_empty(), "opening does not wait either");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(names(&open(&home)), [first.clone()].into());
+
+    other.execute_batch("DELETE FROM datasets").unwrap();
+    let next = keep(&store, "a", b"2").id().clone();
+    assert_eq!(names(&store), [first, next].into(), "by the next capture");
+}
+
+#[test]
+fn a_catalog_that_is_replaced_is_followed() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let before = keep(&store, "a", b"1").id().clone();
+    let remove_catalog = || {
+        for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
+            let _ = fs::remove_file(home.path().join(name));
+        }
+    };
+    remove_catalog();
+    let other = open(&home);
+    let after = keep(&store, "a", b"2").id().clone();
+    assert_eq!(names(&other), [before.clone(), after.clone()].into());
+    let mut capture = store.capture().unwrap();
+    capture.start_part("json").unwrap().write_all(b"3").unwrap();
+    remove_catalog();
+    let last = capture.commit(described("a")).unwrap().id().clone();
+    assert_eq!(names(&open(&home)), [before, after, last].into());
+}
+
+#[test]
+fn a_dataset_that_the_catalog_lacks_is_found_and_entered() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let long_ago = |days: i64| now - SignedDuration::from_hours(24 * days);
+    let ids: Vec<DatasetId> =
+        (0..4).map(|age| keep_at(&store, long_ago(100 * age), b"x")).collect();
+    let forget_all = || ids.iter().for_each(|id| store.catalog().forget(id).unwrap());
+    forget_all();
+    assert_eq!(read(&store.dataset(&ids[3]).unwrap(), 0), b"x");
+    assert_eq!(names(&store), [ids[3].clone()].into());
+    forget_all();
+    assert_eq!(names(&open(&home)), [ids[0].clone(), ids[1].clone()].into(), "the last days");
+    store.collect(&Retention::default(), now).unwrap();
+    assert_eq!(names(&store), ids.into_iter().collect());
+}
+
+#[test]
+fn a_name_is_taken_by_whoever_captures_under_it_or_has() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let capture = store.capture().unwrap();
+    let folder = Folder::of(Timestamp::now());
+    let id = capture.id().clone();
+    assert!(crate::capture::claim(&store.layout, &folder, &id).unwrap().is_none());
+    capture.commit(described("a")).unwrap();
+    assert!(crate::capture::claim(&store.layout, &folder, &id).unwrap().is_none());
 }
 
 #[test]
@@ -270,9 +362,46 @@ fn old_payloads_are_compressed_and_read_as_before() {
     let entry = store.list(&Filter::default()).unwrap().into_iter().find(|entry| entry.id == id);
     assert!(entry.unwrap().stored_bytes < 1000);
     assert_eq!(store.collect(&retention, now).unwrap(), Collected::default(), "only once");
-    // Equal content is found in its compressed form too, and stays whole.
-    let twin = keep_at(&store, now, &payload);
-    assert!(read(&store.dataset(&twin).unwrap(), 0) == payload);
+}
+
+#[test]
+fn the_file_of_a_dataset_is_plain_for_whoever_asks() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let payload = b"all work and no play ".repeat(1000);
+    let id = keep_at(&store, now - SignedDuration::from_hours(48), &payload);
+    let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
+    assert_eq!(store.collect(&retention, now).unwrap().compressed, 1);
+    let twin = keep(&store, "t", &payload);
+    assert!(fs::read(twin.path(0)).unwrap() == payload, "not that of a compressed one");
+
+    let dataset = store.dataset(&id).unwrap();
+    let compressed = dataset.path(0);
+    let plain = store.plain_file(&dataset, 0).unwrap();
+    assert!(fs::read(&plain).unwrap() == payload && !compressed.exists());
+    assert_eq!(store.plain_file(&dataset, 0).unwrap(), plain);
+    let entries = store.list(&Filter::default()).unwrap();
+    assert!(entries.iter().all(|entry| entry.stored_bytes == entry.bytes));
+    assert_eq!(store.collect(&retention, now).unwrap().compressed, 0, "it is in use");
+    let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
+    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 2);
+    assert!(compressed.exists() && read(&dataset, 0) == payload);
+}
+
+#[test]
+fn equal_content_stays_one_file_when_it_is_compressed() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let payload = b"all work and no play ".repeat(1000);
+    let twins = [keep(&store, "a", &payload), keep(&store, "b", &payload)];
+    let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
+    let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
+    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 2);
+    let files = twins.map(|twin| (twin.path(0).extension().unwrap().to_owned(), twin.path(0)));
+    assert!(files.iter().all(|(ending, _)| ending == "zst"));
+    let [one, other] = files.map(|(_, path)| fs::metadata(path).unwrap().ino());
+    assert_eq!(one, other);
 }
 
 #[test]
@@ -306,7 +435,8 @@ fn only_one_process_cleans_at_a_time() {
     let other = File::create(store.layout.housekeeping_lock()).unwrap();
     other.lock().unwrap();
     let retention = Retention { max_age: Some(DAY), ..Retention::default() };
-    assert_eq!(store.collect(&retention, Timestamp::now()).unwrap(), Collected::default());
+    let refused = store.collect(&retention, Timestamp::now());
+    assert!(matches!(refused, Err(StoreError::BeingTidied)));
     drop(other);
     assert_eq!(store.collect(&retention, Timestamp::now()).unwrap().removed, 1);
 }
