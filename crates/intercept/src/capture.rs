@@ -93,7 +93,8 @@ pub(crate) fn keep<'a>(
 
 /// Writes the result that a dataset was made of, equal as JSON.
 pub fn restore(dataset: &Dataset, sink: &mut dyn Write) -> Result<(), CaptureError> {
-    let template = &dataset.metadata().description.more["template"];
+    let missing = || io::Error::other("its metadata do not say how to put it together");
+    let template = dataset.metadata().description.more.get("template").ok_or_else(missing)?;
     let number = |value: &Value| value.as_u64().unwrap_or_default();
     let part = |value: &Value| usize::try_from(number(value)).unwrap_or_default();
     let mut rest = dataset.open(part(&template["part"]))?;

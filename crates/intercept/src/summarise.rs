@@ -251,7 +251,8 @@ impl Subject<'_> {
     }
 
     fn tokens(&self) -> u64 {
-        self.dataset.metadata().description.more["tokens"].as_u64().unwrap_or_default()
+        let tokens = self.dataset.metadata().description.more.get("tokens");
+        tokens.and_then(Value::as_u64).unwrap_or_default()
     }
 
     fn path(&self) -> String {
