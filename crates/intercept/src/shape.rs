@@ -66,6 +66,7 @@ pub(crate) struct Counts {
 enum Content<'a> {
     Json(Cow<'a, [u8]>),
     Ndjson(&'a [u8]),
+    Sequence(&'a [u8]),
     Delimited(&'a [u8], u8),
     Markdown(Vec<&'a [u8]>),
     Log(&'a [u8]),
@@ -147,6 +148,9 @@ fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
 
 /// What a text is that is not JSON as a whole.
 fn plain(text: &[u8]) -> (Format, Content<'_>) {
+    if json::is_sequence(text) {
+        return (Format::Ndjson, Content::Sequence(text));
+    }
     if let Some(json) = wrapped::in_prose(text) {
         return (Format::Json, Content::Json(Cow::Borrowed(json)));
     }
@@ -205,6 +209,7 @@ impl View<'_> {
                 json::contents(json, Rules { has_cells, ..rules }, self.payload)
             }
             Content::Ndjson(text) => table(json::ndjson(text, builder(rules))?, "list"),
+            Content::Sequence(text) => table(json::sequence(text, builder(rules))?, "list"),
             Content::Delimited(text, delimiter) => {
                 table(delimited::records(text, *delimiter, builder(rules))?, "list")
             }

@@ -151,6 +151,30 @@ pub(super) fn ndjson<'a>(text: &'a [u8], mut table: Builder<'a>) -> Option<Build
     (!table.is_mostly_skipped()).then_some(table)
 }
 
+/// True if a text begins with two objects, one after the other, on however many lines.
+pub(super) fn is_sequence(text: &[u8]) -> bool {
+    let mut objects = 0;
+    let mut rest = text.trim_ascii_start();
+    while objects < 2 && rest.starts_with(b"{") {
+        let Some((_, after)) = walk::value(rest) else { return false };
+        objects += 1;
+        rest = after.trim_ascii_start();
+    }
+    objects == 2
+}
+
+/// Hands objects that follow one another to `table`; `None` if anything else is among them.
+pub(super) fn sequence<'a>(text: &'a [u8], mut table: Builder<'a>) -> Option<Builder<'a>> {
+    let mut rest = text.trim_ascii_start();
+    while !rest.is_empty() {
+        let (value, after) = walk::value(rest)?;
+        (value.starts_with(b"{") && syntax::check(value).is_ok()).then_some(())?;
+        record(&mut table, value);
+        rest = after.trim_ascii_start();
+    }
+    Some(table)
+}
+
 struct Search<'a> {
     passed: Passed<'a>,
     candidates: Vec<Candidate<'a>>,

@@ -158,6 +158,8 @@ fn json_need_not_stand_alone() {
     }
     let lines = "{\"id\": 1, \"text\": \"a\"}\n{\"id\": 2, \"text\": \"b\"}\n";
     assert_eq!(found(lines), "ndjson\n$ list 2: id integer, text string");
+    let pretty = "{\n  \"id\": 1\n}\n{\n  \"id\": 2\n}{\"id\": 3}\n";
+    assert_eq!(found(pretty), "ndjson\n$ list 3: id integer");
 }
 
 #[test]
