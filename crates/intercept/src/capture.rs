@@ -13,7 +13,7 @@ use std::{
 
 use forebay_proxy::session::Call;
 use forebay_store::{Capture, Dataset, Description, Mapped, Store, StoreError};
-use forebay_wire::{scan, syntax};
+use forebay_wire::{scan, syntax, walk};
 use serde_json::{Value, json};
 
 use crate::{
@@ -79,12 +79,7 @@ pub(crate) fn keep<'a>(
     }
     cuts.extend(captured.write_gathered(result)?);
     if let Some(span) = &result.structured {
-        let twin = captured.payload_equal_to(result, span)?;
-        let payload = match twin {
-            Some(payload) => payload,
-            None => captured.write_json(result, span)?,
-        };
-        cuts.push(Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None });
+        cuts.push(captured.cut_structured(result, span)?);
     }
     cuts.sort_by_key(|cut| cut.span.start);
     captured.write_template(result, cuts)?;
@@ -261,20 +256,35 @@ impl Captured<'_> {
         Ok(self.payloads.len() - 1)
     }
 
-    /// The payload that is the same JSON as what stands at `span`.
-    fn payload_equal_to(
-        &self,
+    /// Keeps structured content, unless it says what a text block says: the same JSON, or an object
+    /// with that text in it.
+    fn cut_structured(
+        &mut self,
         result: &ToolResult,
         span: &Range<u64>,
-    ) -> Result<Option<usize>, CaptureError> {
+    ) -> Result<Cut, CaptureError> {
+        let whole =
+            |payload| Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None };
         if span.end - span.start > MAX_COMPARED_BYTES {
-            return Ok(None);
+            return Ok(whole(self.write_json(result, span)?));
         }
         let json = result.json_at(span)?;
         let is_equal = |payload: &Mapped| {
             payload.len() as u64 <= 2 * MAX_COMPARED_BYTES && same::is_same_json(payload, &json)
         };
-        Ok(self.payloads.iter().position(is_equal))
+        if let Some(payload) = self.payloads.iter().position(is_equal) {
+            return Ok(whole(payload));
+        }
+        for (_, value) in walk::members(&json).into_iter().flatten() {
+            let Some(text) = scan::string(value) else { continue };
+            let is_text = |payload: &Mapped| text.len() > 1 && **payload == *text.as_bytes();
+            if let Some(payload) = self.payloads.iter().position(is_text) {
+                let start = span.start + (value.as_ptr().addr() - json.as_ptr().addr()) as u64;
+                let span = start..start + value.len() as u64;
+                return Ok(Cut { span, payload, encoding: Encoding::Text, slice: None });
+            }
+        }
+        Ok(whole(self.write_json(result, span)?))
     }
 
     fn write_template(&mut self, result: &ToolResult, cuts: Vec<Cut>) -> Result<(), CaptureError> {

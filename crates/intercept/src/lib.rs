@@ -32,7 +32,7 @@ use forebay_proxy::{
     chain::{HookError, Interceptor, Moment, Verdict},
     session::{Call, SubjectKind},
 };
-use forebay_store::{Mapped, Shelf};
+use forebay_store::{Dataset, Mapped, Shelf};
 use serde_json::Value;
 
 pub use capture::{CaptureError, restore};
@@ -47,6 +47,12 @@ use crate::{detect::Weight, policy::Limit, result::ToolResult};
 /// What a payload is: its form, its tables, and every field's facts.
 pub fn describe(payload: &Mapped) -> Value {
     profile::of_payload(0, payload, &Policy::default()).details().into()
+}
+
+/// Which of a dataset's payloads its summary is about.
+pub fn main_payload(dataset: &Dataset) -> usize {
+    let payload = dataset.metadata().description.more.get("payload").and_then(Value::as_u64);
+    payload.and_then(|payload| usize::try_from(payload).ok()).unwrap_or_default()
 }
 
 /// How many tokens `text` has for today's models (o200k).

@@ -310,6 +310,7 @@ fn a_text_is_outlined_rather_than_its_escaped_twin() {
     let (replacement, dataset) = bench.kept(&result);
     let summary = replacement["content"][0]["text"].as_str().unwrap();
     assert!(summary.starts_with("Large response detected (2000 lines, ~"), "{summary}");
+    assert_eq!(dataset.metadata().parts.len(), 2, "the text, once, and the template");
     assert_eq!(restored(&dataset), result);
 }
 

@@ -121,7 +121,9 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             writeln!(out, "{metadata}")?;
         }
         Action::Path { id } => {
-            let path = store.plain_file(&find(&store, &id)?, 0)?;
+            let dataset = find(&store, &id)?;
+            let payload = forebay_intercept::main_payload(&dataset);
+            let path = store.plain_file(&dataset, payload)?;
             writeln!(out, "{}", path.display())?;
         }
         Action::Original { id } => {
