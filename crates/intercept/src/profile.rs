@@ -6,7 +6,9 @@
 mod distinct;
 mod field;
 mod kind;
+mod lead;
 mod outline;
+mod range;
 mod samples;
 mod table;
 
@@ -18,7 +20,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use self::{
     distinct::Count,
     field::{Field, Raw, text_of},
-    kind::Kind,
+    kind::{Kind, has_form},
     outline::Outline,
     table::{Builder, KEY, Table},
 };

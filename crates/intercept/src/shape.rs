@@ -6,6 +6,7 @@
 
 mod delimited;
 mod json;
+mod jsonlines;
 mod listing;
 mod log;
 mod markdown;
@@ -130,7 +131,7 @@ pub(crate) fn text(payload: &Mapped) -> View<'_> {
 fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
     let text = text.trim_ascii();
     match (text.first(), text.last()) {
-        (Some(b'{'), Some(b'}')) if json::is_ndjson(text) => {
+        (Some(b'{'), Some(b'}')) if jsonlines::are_lines(text) => {
             (Format::Ndjson, Content::Ndjson(text))
         }
         (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')) => {
@@ -148,7 +149,7 @@ fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
 
 /// What a text is that is not JSON as a whole.
 fn plain(text: &[u8]) -> (Format, Content<'_>) {
-    if json::is_sequence(text) {
+    if jsonlines::is_sequence(text) {
         return (Format::Ndjson, Content::Sequence(text));
     }
     if let Some(json) = wrapped::in_prose(text) {
@@ -208,8 +209,8 @@ impl View<'_> {
                 let has_cells = self.format == Format::Xml;
                 json::contents(json, Rules { has_cells, ..rules }, self.payload)
             }
-            Content::Ndjson(text) => table(json::ndjson(text, builder(rules))?, "list"),
-            Content::Sequence(text) => table(json::sequence(text, builder(rules))?, "list"),
+            Content::Ndjson(text) => table(jsonlines::records(text, builder(rules))?, "list"),
+            Content::Sequence(text) => table(jsonlines::sequence(text, builder(rules))?, "list"),
             Content::Delimited(text, delimiter) => {
                 table(delimited::records(text, *delimiter, builder(rules))?, "list")
             }

@@ -12,10 +12,9 @@ use serde_json::{Value, json};
 use super::{
     distinct::{Allowance, Count, Distinct, hash},
     kind::Kind,
+    range,
 };
 
-/// Longer texts have no place in a range.
-const MAX_RANGE_BYTES: usize = 200;
 const TOP: usize = 5;
 
 /// A field of the records.
@@ -240,7 +239,7 @@ impl Observer {
             _ => {}
         }
         if kind == Kind::Timestamp && !self.has_zones {
-            let zone = zone(value);
+            let zone = range::zone(value);
             match &self.zone {
                 Some(known) => self.has_zones = known != zone,
                 None => self.zone = Some(zone.to_vec()),
@@ -301,11 +300,11 @@ impl Observer {
             Count::Exactly(count) => Count::Exactly(count),
         };
         let range = match kind {
-            Kind::Integer | Kind::Float => range_of_numbers(self.integers, self.floats),
+            Kind::Integer | Kind::Float => range::of_numbers(self.integers, self.floats),
             // In different zones the order of the texts is not that of the times.
             Kind::Timestamp if self.has_zones => None,
             Kind::String | Kind::Timestamp | Kind::Date => {
-                self.texts.as_ref().and_then(range_of_texts)
+                self.texts.as_ref().and_then(range::of_texts)
             }
             _ => None,
         };
@@ -361,13 +360,6 @@ impl Field {
     }
 }
 
-/// What stands behind the time of day.
-fn zone(timestamp: &[u8]) -> &[u8] {
-    let rest = timestamp.get(16..).unwrap_or_default();
-    let start = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b':' | b'.' | b','));
-    start.map_or(&[], |start| &rest[start..])
-}
-
 /// True if a cell may say that there is no value.
 fn is_marker(text: &[u8]) -> bool {
     matches!(text, b"NA" | b"N/A" | b"NULL" | b"null" | b"NaN" | b"nan" | b"None")
@@ -394,32 +386,6 @@ fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
         Ok(value) => Cow::Owned((if value == 0.0 { 0.0 } else { value }).to_string().into_bytes()),
         Err(_) => Cow::Borrowed(json),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "it is shown beside floats")]
-fn range_of_numbers(
-    integers: Option<(i128, i128)>,
-    floats: Option<(f64, f64)>,
-) -> Option<(String, String)> {
-    let integers = integers
-        .map(|(low, high)| ((low as f64, low.to_string()), (high as f64, high.to_string())));
-    let floats = floats
-        .filter(|(low, high)| low.is_finite() && high.is_finite())
-        .map(|(low, high)| ((low, low.to_string()), (high, high.to_string())));
-    match (integers, floats) {
-        // Each as it is: a long integer is not rounded because there are floats beside it.
-        (Some((low, high)), Some((least, most))) => Some((
-            if least.0 < low.0 { least.1 } else { low.1 },
-            if most.0 > high.0 { most.1 } else { high.1 },
-        )),
-        (Some((low, high)), None) | (None, Some((low, high))) => Some((low.1, high.1)),
-        (None, None) => None,
-    }
-}
-
-fn range_of_texts((low, high): &(Vec<u8>, Vec<u8>)) -> Option<(String, String)> {
-    let is_short = low.len() <= MAX_RANGE_BYTES && high.len() <= MAX_RANGE_BYTES;
-    is_short.then(|| (lossy(low), lossy(high)))
 }
 
 fn lossy(bytes: &[u8]) -> String {

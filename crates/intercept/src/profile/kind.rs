@@ -113,11 +113,14 @@ fn number(text: &[u8]) -> Option<Kind> {
     (is_written_so && value.is_finite()).then_some(Kind::Float)
 }
 
-fn has_form(text: &[u8], form: &[u8]) -> bool {
+/// True if `text` begins like `form`, in which 9 is a digit, x a hexadecimal one, a a letter, and T
+/// what stands between a day and a time.
+pub(crate) fn has_form(text: &[u8], form: &[u8]) -> bool {
     text.len() >= form.len()
         && form.iter().zip(text).all(|(want, byte)| match want {
             b'9' => byte.is_ascii_digit(),
             b'x' => byte.is_ascii_hexdigit(),
+            b'a' => byte.is_ascii_alphabetic(),
             b'T' => matches!(byte, b'T' | b't' | b' '),
             _ => want == byte,
         })

@@ -14,13 +14,12 @@ use super::{
     Rules,
     distinct::Allowance,
     field::{Field, Observer, Raw, text_of},
+    lead::Lead,
     samples::Samples,
 };
 
 /// Fields past this many are counted, not described.
 const MAX_FIELDS: usize = 2_000;
-/// What stands before a value is remembered up to this many words.
-const LEAD_WORDS: usize = 6;
 /// How often the memory of what has been read is given back.
 const RELEASE_BYTES: usize = 16 * 1024 * 1024;
 
@@ -75,14 +74,6 @@ struct Fields {
 struct Place {
     lead: Lead,
     field: usize,
-}
-
-/// What stands before a value, to be compared a word at a time.
-#[derive(Default)]
-struct Lead {
-    length: usize,
-    words: [u64; LEAD_WORDS],
-    masks: [u64; LEAD_WORDS],
 }
 
 impl<'a> Builder<'a> {
@@ -282,7 +273,7 @@ impl Fields {
     /// The field and the text of its value, if what stands at `place` is what stood there before.
     fn expected<'r>(&self, place: usize, rest: &'r [u8]) -> Option<(Option<usize>, &'r [u8])> {
         let Place { lead, field } = self.places.get(place)?;
-        lead.stands_before(rest).then(|| (Some(*field), &rest[lead.length..]))
+        lead.stands_before(rest).then(|| (Some(*field), &rest[lead.length()..]))
     }
 
     /// The field called `name`, which is probably the one at `place`.
@@ -323,37 +314,6 @@ impl Fields {
 
 fn is_valid(json: &[u8]) -> bool {
     syntax::is_valid_telling(json, None)
-}
-
-impl Lead {
-    fn of(text: &[u8]) -> Option<Self> {
-        let mut lead = Self { length: text.len(), ..Self::default() };
-        if text.len() > 8 * LEAD_WORDS {
-            return None;
-        }
-        for (index, part) in text.chunks(8).enumerate() {
-            let (mut word, mut mask) = ([0; 8], [0; 8]);
-            word[..part.len()].copy_from_slice(part);
-            mask[..part.len()].fill(0xFF);
-            lead.words[index] = u64::from_le_bytes(word);
-            lead.masks[index] = u64::from_le_bytes(mask);
-        }
-        Some(lead)
-    }
-
-    /// True if `text` begins with this, and there is something to begin with.
-    fn stands_before(&self, text: &[u8]) -> bool {
-        let words = self.length.div_ceil(8);
-        // Of the last record of all, not enough may be left to compare whole words.
-        let Some(head) = text.get(..words * 8) else { return false };
-        let (chunks, _) = head.as_chunks::<8>();
-        let expected = self.words.iter().zip(&self.masks);
-        words > 0
-            && chunks
-                .iter()
-                .zip(expected)
-                .all(|(chunk, (word, mask))| (u64::from_le_bytes(*chunk) ^ word) & mask == 0)
-    }
 }
 
 impl Table {

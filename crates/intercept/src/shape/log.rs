@@ -2,7 +2,7 @@
 //!
 //! A line without a time, such as one of a stack trace, belongs to the entry before it.
 
-use crate::profile::{Builder, Raw};
+use crate::profile::{Builder, Raw, has_form};
 
 const LOOKED_AT: usize = 50;
 const MIN_LINES: usize = 5;
@@ -175,13 +175,4 @@ fn time(text: &[u8], has_day: bool) -> Option<usize> {
         };
     }
     Some(length)
-}
-
-fn has_form(text: &[u8], form: &[u8]) -> bool {
-    text.len() >= form.len()
-        && form.iter().zip(text).all(|(want, byte)| match want {
-            b'9' => byte.is_ascii_digit(),
-            b'a' => byte.is_ascii_alphabetic(),
-            _ => want == byte,
-        })
 }

@@ -1,0 +1,41 @@
+//! The least and the greatest value of a field.
+
+/// Longer texts have no place in a range.
+const MAX_RANGE_BYTES: usize = 200;
+
+/// The range of numbers, each bound as it is.
+#[expect(clippy::cast_precision_loss, reason = "it is shown beside floats")]
+pub(super) fn of_numbers(
+    integers: Option<(i128, i128)>,
+    floats: Option<(f64, f64)>,
+) -> Option<(String, String)> {
+    let integers = integers
+        .map(|(low, high)| ((low as f64, low.to_string()), (high as f64, high.to_string())));
+    let floats = floats
+        .filter(|(low, high)| low.is_finite() && high.is_finite())
+        .map(|(low, high)| ((low, low.to_string()), (high, high.to_string())));
+    match (integers, floats) {
+        // Each as it is: a long integer is not rounded because there are floats beside it.
+        (Some((low, high)), Some((least, most))) => Some((
+            if least.0 < low.0 { least.1 } else { low.1 },
+            if most.0 > high.0 { most.1 } else { high.1 },
+        )),
+        (Some((low, high)), None) | (None, Some((low, high))) => Some((low.1, high.1)),
+        (None, None) => None,
+    }
+}
+
+/// The range of texts, if they are short.
+pub(super) fn of_texts((low, high): &(Vec<u8>, Vec<u8>)) -> Option<(String, String)> {
+    let is_short = low.len() <= MAX_RANGE_BYTES && high.len() <= MAX_RANGE_BYTES;
+    is_short.then(|| {
+        (String::from_utf8_lossy(low).into_owned(), String::from_utf8_lossy(high).into_owned())
+    })
+}
+
+/// What stands behind the time of day.
+pub(super) fn zone(timestamp: &[u8]) -> &[u8] {
+    let rest = timestamp.get(16..).unwrap_or_default();
+    let start = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b':' | b'.' | b','));
+    start.map_or(&[], |start| &rest[start..])
+}
