@@ -107,15 +107,15 @@ impl Format {
 pub(crate) fn of(payload: &Mapped) -> View<'_> {
     let text: &[u8] = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
     let (format, content) = match text.trim_ascii_start().first() {
-        Some(b'{' | b'[' | b'"') => json_or_text(text),
-        _ => plain(text),
+        Some(b'{' | b'[' | b'"') => json_or_text(text, payload),
+        _ => plain(text, payload),
     };
     View { format, content, payload }
 }
 
 /// Tells what a payload is that only looked like JSON.
 pub(crate) fn not_json(payload: &Mapped) -> View<'_> {
-    let (format, content) = plain(payload);
+    let (format, content) = plain(payload, payload);
     View { format, content, payload }
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn text(payload: &Mapped) -> View<'_> {
 }
 
 /// What a text is that begins like JSON. Whether it is to its end shows when it is read.
-fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
+fn json_or_text<'a>(text: &'a [u8], payload: &Mapped) -> (Format, Content<'a>) {
     let text = text.trim_ascii();
     match (text.first(), text.last()) {
         (Some(b'{'), Some(b'}')) if jsonlines::are_lines(text) => {
@@ -141,14 +141,14 @@ fn json_or_text(text: &[u8]) -> (Format, Content<'_>) {
         }
         (Some(b'"'), Some(b'"')) => match wrapped::in_string(text) {
             Some(json) => (Format::Json, Content::Json(Cow::Owned(json))),
-            None => plain(text),
+            None => plain(text, payload),
         },
-        _ => plain(text),
+        _ => plain(text, payload),
     }
 }
 
 /// What a text is that is not JSON as a whole.
-fn plain(text: &[u8]) -> (Format, Content<'_>) {
+fn plain<'a>(text: &'a [u8], payload: &Mapped) -> (Format, Content<'a>) {
     if jsonlines::is_sequence(text) {
         return (Format::Ndjson, Content::Sequence(text));
     }
@@ -158,7 +158,7 @@ fn plain(text: &[u8]) -> (Format, Content<'_>) {
     if let Some(json) = rewritten(text, xml::to_json) {
         return (Format::Xml, Content::Json(Cow::Owned(json)));
     }
-    let tables = markdown::tables(text);
+    let tables = markdown::tables(text, &|rest| payload.release_before_slice(rest));
     if !tables.is_empty() {
         return (Format::Markdown, Content::Markdown(tables));
     }

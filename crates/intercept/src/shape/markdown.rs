@@ -2,11 +2,19 @@
 
 use crate::profile::{Builder, Raw};
 
+/// The first table begins within this much.
+const LOOKED_AT_BYTES: usize = 256 * 1024;
+/// How often whoever asked is told what is still to come.
+const STEP: usize = 16 * 1024 * 1024;
 /// A text of which the tables are a smaller part than one in this many is prose.
 const MIN_SHARE: usize = 4;
 
 /// The tables in a text, if they are a good part of it.
-pub(super) fn tables(text: &[u8]) -> Vec<&[u8]> {
+pub(super) fn tables<'a>(text: &'a [u8], passed: &dyn Fn(&[u8])) -> Vec<&'a [u8]> {
+    let head = &text[..text.len().min(LOOKED_AT_BYTES)];
+    if !head.split(|byte| *byte == b'\n').any(|line| cells(line).count() > 1 && is_rule(line)) {
+        return Vec::new();
+    }
     let mut found: Vec<&[u8]> = Vec::new();
     // The line before: where it begins, and how many cells it has.
     let mut before: Option<(usize, usize)> = None;
@@ -25,6 +33,9 @@ pub(super) fn tables(text: &[u8]) -> Vec<&[u8]> {
             open = Some(begin);
         }
         before = (width > 1).then_some((start, width));
+        if start / STEP < (start + line.len()) / STEP {
+            passed(&text[start..]);
+        }
         start += line.len();
     }
     found.extend(open.map(|begin| &text[begin..]));

@@ -5,6 +5,8 @@ use memchr::{memchr, memchr2_iter, memmem};
 
 use super::MAX_REWRITTEN_BYTES;
 
+/// A longer text is not searched: it would be held in memory.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Words before and after the JSON may be this long.
 const MAX_PROSE_BYTES: usize = 2_048;
 
@@ -12,6 +14,9 @@ const MAX_PROSE_BYTES: usize = 2_048;
 pub(super) fn in_prose(text: &[u8]) -> Option<&[u8]> {
     /// The words before it may hold brackets themselves.
     const TRIES: usize = 4;
+    if text.len() > MAX_BYTES {
+        return None;
+    }
     let head = &text[..text.len().min(MAX_PROSE_BYTES)];
     if let Some(fence) = memmem::find(head, b"```") {
         let start = fence + memchr(b'\n', &text[fence..])? + 1;
