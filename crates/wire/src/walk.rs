@@ -70,6 +70,13 @@ pub fn members_telling<'a>(json: &'a [u8], passed: Passed<'a>) -> Option<Members
     Some(Members { rest, is_first: true, passed })
 }
 
+/// What begins with the first value of an object, whose end is not looked for.
+pub fn first_value(json: &[u8]) -> Option<&[u8]> {
+    let (key, rest) = value(json.trim_ascii_start().strip_prefix(b"{")?.trim_ascii_start())?;
+    key.starts_with(b"\"").then_some(())?;
+    Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start())
+}
+
 /// Splits the value at the front of `json` from what follows it.
 pub fn value(json: &[u8]) -> Option<(&[u8], &[u8])> {
     split_value(json, None)

@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
                 }
                 self.candidates.extend(candidate::of_array(json, path));
             }
-            Some(Type::Object) => match candidate::of_object(json, path) {
+            Some(Type::Object) => match candidate::of_object(json, path, self.passed) {
                 Some(candidate) => self.candidates.push(candidate),
                 None if depth < MAX_DEPTH => self.look_into(json, path, depth),
                 None => {}
@@ -154,7 +154,8 @@ impl<'a> Search<'a> {
                 self.envelope.push((inner, shortened(value)));
             }
         }
-        let headers = candidate::name_columns(&mut self.candidates[before..], object, path);
+        let headers =
+            candidate::name_columns(&mut self.candidates[before..], object, path, self.passed);
         self.candidates.retain(|candidate| !headers.contains(&candidate.path));
     }
 }

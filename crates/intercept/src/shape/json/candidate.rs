@@ -1,6 +1,6 @@
 //! Tells whether a list or an object is a table.
 
-use forebay_wire::walk::{self, Type};
+use forebay_wire::walk::{self, Passed, Type};
 
 use crate::profile::text_of;
 
@@ -12,6 +12,9 @@ const MIN_MAP_MEMBERS: usize = 8;
 const MIN_DICTIONARY_MEMBERS: usize = 40;
 /// Lists side by side are columns if they are at least this long.
 const MIN_COLUMN_LENGTH: usize = 3;
+
+/// Columns are read one after the other, so all of them are held in memory.
+const MAX_COLUMNS_BYTES: usize = 32 * 1024 * 1024;
 
 /// Something that may be a table.
 pub(super) struct Candidate<'a> {
@@ -90,13 +93,24 @@ pub(super) fn of_array<'a>(json: &'a [u8], path: &str) -> Option<Candidate<'a>> 
 }
 
 /// Looks at an object.
-pub(super) fn of_object<'a>(json: &'a [u8], path: &str) -> Option<Candidate<'a>> {
-    let form = if is_map(json) || is_dictionary(json) {
-        Form::Map
-    } else if is_columns(json) {
-        Form::Columns
-    } else {
-        return None;
+pub(super) fn of_object<'a>(
+    json: &'a [u8],
+    path: &str,
+    passed: Passed<'a>,
+) -> Option<Candidate<'a>> {
+    let members = || walk::members_telling(json, passed).into_iter().flatten();
+    // What its first value begins with says what it cannot be, before that value is walked over.
+    let form = match walk::first_value(json)
+        .and_then(|value| Some((walk::type_of(value)?, value)))?
+    {
+        (Type::Object, _) if is_map(members()) => Form::Map,
+        (Type::String | Type::Number | Type::Boolean, _) if is_dictionary(members()) => Form::Map,
+        (Type::Array, list)
+            if json.len() <= MAX_COLUMNS_BYTES && holds_values(list) && is_columns(members()) =>
+        {
+            Form::Columns
+        }
+        _ => return None,
     };
     Some(Candidate { path: path.to_owned(), json, form, header: None })
 }
@@ -113,6 +127,7 @@ pub(super) fn name_columns<'a>(
     found: &mut [Candidate<'a>],
     object: &'a [u8],
     path: &str,
+    passed: Passed<'a>,
 ) -> Vec<String> {
     let mut headers = Vec::new();
     for candidate in found.iter_mut() {
@@ -127,7 +142,7 @@ pub(super) fn name_columns<'a>(
         if width < 2 || !same_width {
             continue;
         }
-        for (key, value) in walk::members(object).into_iter().flatten() {
+        for (key, value) in walk::members_telling(object, passed).into_iter().flatten() {
             if let Some(names) = column_names(value)
                 && names.len() == width
             {
@@ -144,10 +159,6 @@ pub(super) fn name_columns<'a>(
 
 fn first_elements(json: &[u8]) -> impl Iterator<Item = &[u8]> {
     walk::elements(json).into_iter().flatten().take(LOOKED_AT)
-}
-
-fn first_members(json: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    walk::members(json).into_iter().flatten().take(LOOKED_AT)
 }
 
 fn keys(json: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -214,18 +225,22 @@ fn column_names(json: &[u8]) -> Option<Vec<Vec<u8>>> {
 }
 
 /// True if an object's members are records: many, all objects, with the same fields in the main.
-fn is_map(json: &[u8]) -> bool {
-    let members = || first_members(json);
-    if members().count() < MIN_MAP_MEMBERS
-        || members().any(|(_, value)| walk::type_of(value) != Some(Type::Object))
-    {
+fn is_map<'a>(members: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {
+    let mut records = Vec::new();
+    for (_, value) in members.take(LOOKED_AT) {
+        if walk::type_of(value) != Some(Type::Object) {
+            return false;
+        }
+        records.push(value);
+    }
+    if records.len() < MIN_MAP_MEMBERS {
         return false;
     }
     // How many of the records have the field that most of them have.
     let mut counts: Vec<(&[u8], usize)> = Vec::new();
     let (mut shared, mut all) = (0, 0);
-    for (_, value) in members() {
-        for key in keys(value).take(LOOKED_AT) {
+    for record in &records {
+        for key in keys(record).take(LOOKED_AT) {
             all += 1;
             match counts.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, count)) => {
@@ -237,36 +252,40 @@ fn is_map(json: &[u8]) -> bool {
         }
     }
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    let count = members().count();
     // Either nearly all share a field, or most of what they have.
-    most * 10 >= count * 9 || (most * 2 >= count && shared * 2 >= all)
+    most * 10 >= records.len() * 9 || (most * 2 >= records.len() && shared * 2 >= all)
 }
 
 /// True if an object's members are plain values of one type, and so many that they are data.
-fn is_dictionary(json: &[u8]) -> bool {
-    let mut types =
-        walk::members(json).into_iter().flatten().map(|(_, value)| walk::type_of(value));
-    let first = types.next().flatten();
-    let is_plain = matches!(first, Some(Type::String | Type::Number | Type::Boolean));
-    is_plain
-        && types.by_ref().take(MIN_DICTIONARY_MEMBERS - 1).filter(|kind| *kind == first).count()
-            == MIN_DICTIONARY_MEMBERS - 1
-        && types.all(|kind| kind == first)
+fn is_dictionary<'a>(members: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {
+    let mut types = members.map(|(_, value)| walk::type_of(value));
+    let first = types.next();
+    let mut count = 1;
+    types.all(|kind| {
+        count += 1;
+        Some(kind) == first
+    }) && count >= MIN_DICTIONARY_MEMBERS
 }
 
-/// True if an object holds nothing but equally long lists of values.
-fn is_columns(json: &[u8]) -> bool {
-    let holds_values = |list: &[u8]| {
-        walk::type_of(list) == Some(Type::Array)
-            && first_elements(list).take(3).all(|value| {
-                !matches!(walk::type_of(value), Some(Type::Object | Type::Array) | None)
-            })
-    };
-    let lists = || walk::members(json).into_iter().flatten().map(|(_, list)| list);
-    if lists().nth(1).is_none() || !lists().all(holds_values) {
-        return false;
+/// True if an object holds nothing but equally long lists of values, and several.
+fn is_columns<'a>(members: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {
+    let mut length = None;
+    let mut count = 0;
+    for (_, list) in members {
+        let this = holds_values(list).then(|| walk::elements(list).map_or(0, Iterator::count));
+        if this.is_none() || length.is_some_and(|length| Some(length) != this) {
+            return false;
+        }
+        length = this;
+        count += 1;
     }
-    let mut lengths = lists().map(|list| walk::elements(list).map_or(0, Iterator::count));
-    let first = lengths.next().unwrap_or(0);
-    first >= MIN_COLUMN_LENGTH && lengths.all(|length| length == first)
+    count > 1 && length.is_some_and(|length| length >= MIN_COLUMN_LENGTH)
+}
+
+/// True if a list begins with plain values.
+fn holds_values(list: &[u8]) -> bool {
+    walk::type_of(list) == Some(Type::Array)
+        && first_elements(list)
+            .take(3)
+            .all(|value| !matches!(walk::type_of(value), Some(Type::Object | Type::Array) | None))
 }
