@@ -2,8 +2,8 @@
 //!
 //! Each text block becomes a payload as it reads, many small ones become one together, structured
 //! content one as it is written; structured content that says the same as a text block is not kept
-//! twice. What is left of the result is its
-//! template: with the payloads put back in, it is the result again ([`restore`]).
+//! twice. What is left of the result is its template: with the payloads put back in, it is the result
+//! again ([`restore`]).
 
 use std::{
     borrow::Cow,
@@ -44,7 +44,6 @@ struct Hole {
 }
 
 /// A payload, or a part of one, and where it stands in the result.
-#[derive(Clone)]
 struct Cut {
     span: Range<u64>,
     payload: usize,

@@ -41,6 +41,13 @@ pub(crate) struct Rules {
     pub(crate) has_cells: bool,
 }
 
+impl Rules {
+    /// How many records the fields' facts are taken from at most.
+    fn observed_records(self) -> u64 {
+        if self.sample_size == 0 { u64::MAX } else { self.sample_size }
+    }
+}
+
 /// What is in a result.
 #[derive(Debug)]
 pub(crate) struct Profile {

@@ -23,6 +23,7 @@ use crate::profile::{Builder, Rules, Table};
 
 /// A text that has to be written anew as JSON is looked at up to this length.
 const MAX_REWRITTEN_BYTES: usize = 16 * 1024 * 1024;
+
 /// The forms, by the names that the metadata gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -198,7 +199,7 @@ impl Contents {
 impl View<'_> {
     /// Goes through all records; `None` if the text is not what it seemed to be.
     pub(crate) fn contents(&self, rules: Rules) -> Option<Contents> {
-        let builder = |rules| Builder::new(rules, Some(self.payload));
+        let builder = |rules| Builder::new(rules, self.payload);
         let table = |builder: Builder<'_>, kind| {
             let table = builder.finish("$".to_owned(), kind, None);
             let tables = if table.records > 0 { vec![table] } else { Vec::new() };

@@ -29,7 +29,7 @@ pub(crate) const KEY: &[u8] = b"\0key";
 /// Records and their fields.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// Where they are: a JSON path, or empty if the payload is nothing but this table.
+    /// Where they are, as a JSON path.
     pub(crate) path: String,
     /// How they are written.
     pub(crate) kind: &'static str,
@@ -56,7 +56,9 @@ pub(crate) struct Builder<'a> {
     skipped: u64,
     /// The objects so far were JSON to the last byte.
     is_valid: bool,
-    memory: Option<(&'a Mapped, usize)>,
+    payload: &'a Mapped,
+    /// How much of the payload's memory has been given back.
+    released: usize,
 }
 
 /// The fields seen so far, in the order of their first appearance.
@@ -77,8 +79,9 @@ struct Place {
 }
 
 impl<'a> Builder<'a> {
-    /// A table of which nothing has been seen. `memory` is given back as the records pass.
-    pub(crate) fn new(rules: Rules, memory: Option<&'a Mapped>) -> Self {
+    /// A table of which nothing has been seen. The memory of `payload` is given back as the records
+    /// pass, if they are in it.
+    pub(crate) fn new(rules: Rules, payload: &'a Mapped) -> Self {
         Self {
             rules,
             fields: Fields::default(),
@@ -86,7 +89,8 @@ impl<'a> Builder<'a> {
             records: 0,
             skipped: 0,
             is_valid: true,
-            memory: memory.map(|map| (map, 0)),
+            payload,
+            released: 0,
         }
     }
 
@@ -95,7 +99,7 @@ impl<'a> Builder<'a> {
         self.records += 1;
         self.samples.offer(self.records, written);
         self.release(written);
-        self.rules.sample_size == 0 || self.records <= self.rules.sample_size
+        self.records <= self.rules.observed_records()
     }
 
     /// Passes over something that stands between the records and is none.
@@ -126,7 +130,13 @@ impl<'a> Builder<'a> {
         Some(rest)
     }
 
-    /// Takes the records that another has seen into account: objects that come after ours.
+    /// True if there have not been more fields than are described.
+    pub(crate) fn describes_all_fields(&self) -> bool {
+        self.fields.others.is_empty()
+    }
+
+    /// Takes the records that another has seen into account: objects that come after ours. Both must
+    /// describe all their fields.
     pub(crate) fn merge(&mut self, later: Self) {
         self.records += later.records;
         self.is_valid &= later.is_valid;
@@ -137,7 +147,6 @@ impl<'a> Builder<'a> {
                 self.fields.list[index].merge(field, &mut self.fields.allowance);
             }
         }
-        self.fields.others.extend(later.fields.others);
     }
 
     /// True if every value of the objects so far was JSON to the last byte.
@@ -147,7 +156,7 @@ impl<'a> Builder<'a> {
 
     /// True if the fields of the next record are to be told.
     pub(crate) fn observes_next(&self) -> bool {
-        self.rules.sample_size == 0 || self.records < self.rules.sample_size
+        self.records < self.rules.observed_records()
     }
 
     /// The fields of the JSON object at the front of `json`, after `before` others. Returns what
@@ -227,7 +236,7 @@ impl<'a> Builder<'a> {
         &mut self,
         columns: impl Iterator<Item = (Cow<'c, [u8]>, Option<walk::Elements<'c>>)>,
     ) {
-        let limit = if self.rules.sample_size == 0 { u64::MAX } else { self.rules.sample_size };
+        let limit = self.rules.observed_records();
         for (place, (name, values)) in columns.enumerate() {
             self.records = 0;
             for value in values.into_iter().flatten() {
@@ -240,11 +249,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(crate) fn finish(self, path: String, kind: &'static str, header: Option<String>) -> Table {
-        let limit = match self.rules.sample_size {
-            0 => u64::MAX,
-            size => size,
-        };
-        let observed = self.records.min(limit);
+        let observed = self.records.min(self.rules.observed_records());
         Table {
             path,
             kind,
@@ -259,12 +264,10 @@ impl<'a> Builder<'a> {
     }
 
     fn release(&mut self, record: &[u8]) {
-        if let Some((map, released)) = &mut self.memory {
-            let offset = record.as_ptr().addr().wrapping_sub(map.as_ptr().addr());
-            if offset < map.len() && offset > *released + RELEASE_BYTES {
-                map.release_before(offset);
-                *released = offset;
-            }
+        let offset = record.as_ptr().addr().wrapping_sub(self.payload.as_ptr().addr());
+        if offset < self.payload.len() && offset > self.released + RELEASE_BYTES {
+            self.payload.release_before(offset);
+            self.released = offset;
         }
     }
 }

@@ -20,8 +20,10 @@ use forebay_wire::{
 
 use self::candidate::{Candidate, Form};
 use super::{Contents, Counts};
-use crate::parallel;
-use crate::profile::{Builder, KEY, Raw, Rules, Table, text_of};
+use crate::{
+    parallel,
+    profile::{Builder, KEY, Raw, Rules, Table, text_of},
+};
 
 /// How deep records are looked for.
 const MAX_DEPTH: usize = 8;
@@ -168,13 +170,13 @@ fn table<'a>(
     passed: Passed<'a>,
 ) -> Option<Table> {
     let Candidate { path, json, form, header } = candidate;
-    let mut builder = Builder::new(rules, Some(payload));
+    let mut builder = Builder::new(rules, payload);
     let elements = || walk::elements_telling(json, passed).into_iter().flatten();
     let kind = form.name();
     match form {
         Form::Record => record(&mut builder, json),
         Form::Objects => {
-            builder = objects(json, rules, builder, || Builder::new(rules, Some(payload)))?;
+            builder = objects(json, rules, builder, || Builder::new(rules, payload))?;
         }
         Form::Wrapped(key) => elements().for_each(|element| {
             let wrapped = walk::members(element).into_iter().flatten().find(|(k, _)| k == key);
@@ -252,7 +254,14 @@ fn objects<'a>(
                 || objects_until(&first[1..], b"", &mut table),
             );
             earlier?;
-            table.merge(later?);
+            let later = later?;
+            if table.describes_all_fields() && later.describes_all_fields() {
+                table.merge(later);
+            } else {
+                // Each half has described other fields, some of them of its own records alone.
+                table = another();
+                objects_until(text, b"]", &mut table)?;
+            }
         }
     }
     table.is_valid().then_some(table)

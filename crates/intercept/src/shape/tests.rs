@@ -89,6 +89,25 @@ fn a_long_list_is_read_by_two_and_the_facts_are_the_same() {
 }
 
 #[test]
+fn more_fields_than_are_described_are_the_same_however_a_list_is_read() {
+    // `late` is within what one half describes and beyond what the other does.
+    let record = |index: usize| {
+        let names = (index % 200) * 20..(index % 200) * 20 + 20;
+        let fields: Vec<String> = names.map(|name| format!("\"f{name}\": {index}")).collect();
+        format!("{{{}, \"late\": {index}}}", fields.join(", "))
+    };
+    let records: Vec<String> = (0..2_400).map(record).chain((0..200).rev().map(record)).collect();
+    let facts = |text: &str| {
+        let table = contents(text).1.tables.remove(0);
+        let fields: Vec<_> = table.fields.iter().map(crate::profile::Field::facts).collect();
+        (table.records, table.other_fields, fields)
+    };
+    let list = format!("[{}]", records.join(","));
+    assert!(list.len() > 512 * 1024, "long enough for two");
+    assert_eq!(facts(&list), facts(&records.join("\n")));
+}
+
+#[test]
 fn json_tables_have_many_forms() {
     for (document, expected) in [
         // Each element only wraps its record.
