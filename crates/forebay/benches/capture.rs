@@ -28,6 +28,7 @@ const CALLS: usize = 31;
 const PEER_CALLS: usize = 5;
 const ROUNDS: usize = 7;
 const GROWTH_BYTES: [u64; 4] = [10 << 20, 100 << 20, 400 << 20, 1 << 30];
+const FORM_BYTES: u64 = 300 << 20;
 
 fn main() {
     let mut report = String::new();
@@ -144,18 +145,21 @@ fn profiling(home: &Home, report: &mut String) {
     target(report, "profile / parse", profiled / parsed, "> 1");
 }
 
-/// Time and memory up to 1 GiB.
+/// Time and memory up to 1 GiB, and in other forms than a list of records.
 fn growth(home: &Home, report: &mut String) {
-    let _ = writeln!(report, "\nkept result       time       MB/s   resident");
-    for bytes in GROWTH_BYTES {
+    let lists = GROWTH_BYTES.map(|bytes| ("bytes", bytes));
+    let forms = ["results", "csv", "log", "prose"].map(|form| (form, FORM_BYTES));
+    let _ = writeln!(report, "\nkept result            time       MB/s   resident");
+    for (tool, bytes) in lists.into_iter().chain(forms) {
         let mut server = home.forebay(&[]);
         // The tokenizer is loaded with the first result that needs it.
-        server.ask(&bytes_call(1 << 20));
-        let time = server.ask(&bytes_call(bytes));
+        server.ask(&call(1, "bytes", 1 << 20));
+        let time = server.ask(&call(2, tool, bytes));
         let peak = resident(server.child.id(), "VmHWM");
+        let form = if tool == "bytes" { "list" } else { tool };
         let _ = writeln!(
             report,
-            "  {:>6} MiB {:>9.2} s {:>8.0} {peak:>6.0} MiB",
+            "  {form:<7} {:>5} MiB {:>8.2} s {:>8.0} {peak:>6.0} MiB",
             bytes >> 20,
             time.as_secs_f64(),
             bytes as f64 / time.as_secs_f64() / 1e6,
@@ -171,10 +175,6 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 fn records_call(id: usize) -> Vec<u8> {
     call(id, "records", RECORDS)
-}
-
-fn bytes_call(count: u64) -> Vec<u8> {
-    call(1, "bytes", count)
 }
 
 fn call(id: usize, tool: &str, count: u64) -> Vec<u8> {

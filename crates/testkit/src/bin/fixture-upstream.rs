@@ -4,6 +4,7 @@
 //! - `echo`: the parameters as they came, as text
 //! - `bytes`: a result of about `count` bytes, escaped JSON records as servers send them
 //! - `records`: a result of `count` records that differ, made once and sent as fast as it goes
+//! - `results`, `csv`, `log`, `prose`: a result of about `count` bytes in that form
 //! - `pid`: our process id; `environment`: the variable FIXTURE
 //! - `hang`: no answer; `exit`: ends with the code `count`; `spawn`: starts a process that holds our
 //!   output open, and gives its id; `close-output`, `close-input`: closes only that
@@ -110,6 +111,17 @@ fn call(id: &Id, params: &[u8], output: &mut impl Write) -> io::Result<()> {
     match &*name {
         "bytes" => send_bytes(output, id, count),
         "records" => send_records(output, id, count),
+        "results" => {
+            let parts = [r#"{\"total\":1,\"results\":["#, r#"{\"id\":12,\"name\":\"a\"},"#, "{}]}"];
+            send_repeated(output, id, count, parts)
+        }
+        "csv" => {
+            send_repeated(output, id, count, [r"id,name,day\n", r"12,some name,2024-01-01\n", ""])
+        }
+        "log" => send_repeated(output, id, count, ["", r"2024-01-01 12:00:00 INFO done\n", ""]),
+        "prose" => {
+            send_repeated(output, id, count, ["", r"It was the best of times, and so on.\n", ""])
+        }
         "pid" => send(output, id, &text(&std::process::id().to_string())),
         "environment" => send(output, id, &text(&env::var("FIXTURE").unwrap_or_default())),
         "hang" => Ok(()),
@@ -177,20 +189,33 @@ fn record(number: u64) -> String {
 /// Sends a result whose text is JSON records, with the id last, as the TypeScript SDK writes it.
 fn send_bytes(output: &mut impl Write, id: &Id, count: u64) -> io::Result<()> {
     const RECORD: &str = r#"{\"id\":12345,\"name\":\"order number 12345\",\"status\":\"active\",\"total\":99.5,\"tags\":[\"a\",\"b\"],\"created_at\":\"2024-01-01T00:00:00Z\"},"#;
-    let block = RECORD.repeat(((1 << 16) / RECORD.len()).max(1));
-    output.write_all(br#"{"result":{"content":[{"type":"text","text":"["#)?;
+    send_repeated(output, id, count, ["[", RECORD, "{}]"])
+}
+
+/// Sends a result of about `count` bytes: a beginning, the same over and over, and an end, as they
+/// stand in a JSON string.
+fn send_repeated(
+    output: &mut impl Write,
+    id: &Id,
+    count: u64,
+    [head, part, tail]: [&str; 3],
+) -> io::Result<()> {
+    let block = part.repeat(((1 << 16) / part.len()).max(1));
+    output.write_all(br#"{"result":{"content":[{"type":"text","text":""#)?;
+    output.write_all(head.as_bytes())?;
     let mut left = count;
     while left > 0 {
-        let part = left.min(block.len() as u64);
-        // Only whole records, so that no escape is cut in two.
-        let whole = usize::try_from(part).unwrap_or(block.len()) / RECORD.len() * RECORD.len();
+        let bytes = left.min(block.len() as u64);
+        // Only whole parts, so that no escape is cut in two.
+        let whole = usize::try_from(bytes).unwrap_or(block.len()) / part.len() * part.len();
         if whole == 0 {
             break;
         }
         output.write_all(&block.as_bytes()[..whole])?;
         left -= whole as u64;
     }
-    output.write_all(br#"{}]"}]},"jsonrpc":"2.0","id":"#)?;
+    output.write_all(tail.as_bytes())?;
+    output.write_all(br#""}]},"jsonrpc":"2.0","id":"#)?;
     output.write_all(id.as_json().as_bytes())?;
     output.write_all(b"}\n")?;
     output.flush()
