@@ -1,0 +1,1 @@
+//! Nothing of its own: the dependency holds DuckDB.
