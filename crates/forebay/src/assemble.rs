@@ -1,6 +1,6 @@
 //! Puts the parts together: which interceptors stand in the chain, and where things are kept.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use anyhow::{Context, Result};
 use forebay_intercept::{Keeper, Usage};
@@ -11,6 +11,7 @@ use forebay_proxy::{
     relay::Relay,
     router::{Router, UpstreamName},
 };
+use forebay_query::{Limits, Service};
 use forebay_store::{Shelf, Store};
 
 use crate::config::Config;
@@ -43,6 +44,29 @@ fn usage(shelf: Arc<Shelf>) -> Usage {
     Usage::new(move |upstream, tool, counts| {
         Ok(shelf.store()?.add_usage(upstream, tool, counts)?)
     })
+}
+
+/// What answers queries over what has been kept, in processes of their own.
+pub(crate) fn service(config: &Config) -> Result<Service> {
+    let program = std::env::current_exe().context("the program's own file is not found")?;
+    let arguments = vec!["query-worker".into()];
+    Ok(Service::new(&config.persist_location, Limits::default(), program, arguments))
+}
+
+/// Answers queries, in the process that is for that.
+pub(crate) fn serve_queries() -> Result<()> {
+    /// Not among those that the library names on every system.
+    const SIGXFSZ: i32 = 25;
+    // A file that grows past its limit is an error of that write, not the end.
+    let ignored = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, ignored)?;
+    Ok(forebay_query::serve(&|payload, facts, out| {
+        let written = match facts {
+            Some(facts) => forebay_intercept::write_rows(payload, facts, out),
+            None => forebay_intercept::write_lines(payload, out),
+        }?;
+        Ok((written.rows, written.longest_line))
+    })?)
 }
 
 /// What has been kept.

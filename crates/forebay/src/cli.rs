@@ -4,6 +4,7 @@ pub(crate) mod config;
 pub(crate) mod datasets;
 pub(crate) mod demo;
 mod figures;
+pub(crate) mod query;
 pub(crate) mod screen;
 pub(crate) mod stats;
 mod table;
@@ -41,9 +42,13 @@ pub(crate) enum Command {
     Stats(stats::StatsArguments),
     Demo(demo::DemoArguments),
     Config(config::ConfigArguments),
+    Query(query::QueryArguments),
     /// The demo's MCP server
     #[command(hide = true)]
     DemoServer,
+    /// The process that queries run in
+    #[command(hide = true)]
+    QueryWorker,
 }
 
 /// Where settings come from.

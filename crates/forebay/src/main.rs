@@ -23,6 +23,8 @@ fn main() -> ExitCode {
         Command::Datasets(arguments) => cli::datasets::run(arguments, &mut Screen::stdout()),
         Command::Stats(arguments) => cli::stats::run(arguments, &mut Screen::stdout()),
         Command::Demo(arguments) => cli::demo::run(&arguments, &mut Screen::stdout()),
+        Command::Query(arguments) => cli::query::run(arguments, &mut Screen::stdout()),
+        Command::QueryWorker => assemble::serve_queries().map(|()| ExitCode::SUCCESS),
         Command::DemoServer => demo::server::run(stdin().lock(), &mut stdout()),
         Command::Config(arguments) => cli::config::run(&arguments, &mut Screen::stdout()),
     };

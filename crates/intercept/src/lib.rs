@@ -14,6 +14,7 @@ mod profile;
 mod refuse;
 mod replace;
 mod result;
+mod rows;
 mod same;
 mod shape;
 mod summarise;
@@ -40,6 +41,7 @@ pub use policy::{
     DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, SchemaInference, Tokenizer,
     ToolRule, When, known_clients,
 };
+pub use rows::{Written, write_lines, write_rows};
 pub use usage::Usage;
 
 use crate::{detect::Weight, policy::Limit, result::ToolResult};

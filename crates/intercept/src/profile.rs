@@ -9,6 +9,7 @@ mod kind;
 mod lead;
 mod outline;
 mod range;
+mod records;
 mod samples;
 mod table;
 
@@ -19,9 +20,10 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use self::{
     distinct::Count,
-    field::{Field, Raw, text_of},
+    field::{Field, Raw, is_marker, text_of},
     kind::{Kind, has_form},
     outline::Outline,
+    records::Records,
     table::{Builder, KEY, Table},
 };
 use crate::{

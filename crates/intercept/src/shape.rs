@@ -19,7 +19,8 @@ use std::borrow::Cow;
 
 use forebay_store::Mapped;
 
-use crate::profile::{Builder, Rules, Table};
+pub(crate) use self::json::quoted;
+use crate::profile::{Builder, Records, Rules, Table};
 
 /// A text that has to be written anew as JSON is looked at up to this length.
 const MAX_REWRITTEN_BYTES: usize = 16 * 1024 * 1024;
@@ -233,6 +234,33 @@ impl View<'_> {
             Content::Lines(text) => table(listing::records(text, builder(rules)), "values"),
             Content::Text => Some(Contents::default()),
         }
+    }
+}
+
+impl View<'_> {
+    /// Hands the records of the table at `path` to `rows`; `None` if there is no such table.
+    pub(crate) fn rows<R>(&self, path: &str, mut rows: R) -> Option<R>
+    where
+        R: for<'r> Records<'r>,
+    {
+        match &self.content {
+            Content::Json(json) => json::rows(json, path, self.payload, &mut rows)?,
+            Content::Ndjson(text) => rows = jsonlines::records(text, rows)?,
+            Content::Sequence(text) => rows = jsonlines::sequence(text, rows)?,
+            Content::Delimited(text, delimiter) => {
+                rows = delimited::records(text, *delimiter, rows)?;
+            }
+            Content::Markdown(found) => {
+                let at = |(index, _): &(usize, _)| format!("$[{index}]") == path;
+                let (_, text) = found.iter().enumerate().find(at)?;
+                rows = markdown::records(text, rows);
+            }
+            Content::Log(text) => rows = log::records(text, rows),
+            Content::Stanzas(text) => rows = stanzas::records(text, rows),
+            Content::Lines(text) => rows = listing::records(text, rows),
+            Content::Text => return None,
+        }
+        Some(rows)
     }
 }
 

@@ -1,6 +1,29 @@
 //! DuckDB over what was kept: guarded SQL, pages, export. The only crate that links DuckDB.
+//!
+//! A [`Service`] asks; a worker, which is a process of its own that calls [`serve`], answers. What a
+//! query names is found in the store ([`tables`]), its records are made into rows if they are not yet
+//! ([`rows`]), and a database that reaches nothing else runs it ([`engine`]), if the [`guard`] lets
+//! it.
 
+mod columns;
+mod engine;
+mod error;
+mod explain;
+mod guard;
 mod library;
+mod protocol;
+mod rows;
+mod service;
+mod tables;
+mod worker;
+
+pub use columns::{literal, quoted};
+pub use error::QueryError;
+pub use protocol::{Column, FileForm, Limits, PLACE, Query};
+pub use rows::RowReader;
+pub use service::{Conduct, Patient, Selected, Service, WrittenFile};
+pub use tables::{table_name, table_names, word};
+pub use worker::serve;
 
 #[cfg(test)]
 mod tests {
@@ -12,12 +35,4 @@ mod tests {
         let version = connection.query_row("SELECT version()", [], |row| row.get::<_, String>(0));
         assert!(version.unwrap().starts_with('v'));
     }
-}
-
-/// What can go wrong with a query.
-#[derive(Debug, thiserror::Error)]
-pub enum QueryError {
-    /// The library is missing or broken.
-    #[error("DuckDB's library cannot be loaded: {0}")]
-    Library(String),
 }

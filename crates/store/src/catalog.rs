@@ -189,6 +189,13 @@ impl Catalog {
         query.query_row([id.as_str()], |row| row.get(0).map(Folder)).optional()
     }
 
+    /// The servers and tools that datasets are of, each once.
+    pub(crate) fn origins(&self) -> rusqlite::Result<Vec<(String, String)>> {
+        let query = "SELECT DISTINCT server, tool FROM datasets";
+        let mut query = self.connection.prepare_cached(query)?;
+        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    }
+
     /// How many datasets `filter` lets through, without regard to its offset and limit.
     pub(crate) fn count(&self, filter: &Filter) -> rusqlite::Result<u64> {
         let query = format!("SELECT count(*) FROM datasets WHERE {FITS}");

@@ -76,6 +76,15 @@ impl Dataset {
         Ok(Box::new(decoder))
     }
 
+    /// The file for the rows of a table that is made from a payload. It can be made anew at any time.
+    pub fn rows_path(&self, table: usize) -> PathBuf {
+        let name = match table {
+            0 => format!("{}_rows.parquet", self.id()),
+            before => format!("{}_rows_{}.parquet", self.id(), before + 1),
+        };
+        self.layout.folder(&self.folder).join(name)
+    }
+
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -85,10 +94,12 @@ impl Dataset {
         self.layout.pin(&self.folder, self.id()).exists()
     }
 
-    /// How much of the disk the payloads take.
+    /// How much of the disk the payloads take, and the rows that were made from them.
     pub(crate) fn stored_bytes(&self) -> u64 {
-        let parts = 0..self.metadata.parts.len();
-        parts.map(|part| std::fs::metadata(self.path(part)).map_or(0, |file| file.len())).sum()
+        let length = |path: PathBuf| std::fs::metadata(path).ok().map(|file| file.len());
+        let parts = (0..self.metadata.parts.len()).filter_map(|part| length(self.path(part)));
+        let rows = (0..).map_while(|table| length(self.rows_path(table)));
+        parts.chain(rows).sum()
     }
 
     /// Waits until the dataset is on the disk for good.

@@ -19,6 +19,9 @@ const PREFIX: &str = "dataset_";
 pub struct DatasetId(String);
 
 impl DatasetId {
+    /// How long every name is.
+    pub const LENGTH: usize = PREFIX.len() + RANDOM_LENGTH;
+
     /// Makes a new one at random; whether it is taken is for the store to check.
     pub(crate) fn random() -> Self {
         // The standard library's hash keys are the system's randomness without a dependency.

@@ -10,7 +10,8 @@ use memmap2::{Mmap, UncheckedAdvice};
 pub struct Mapped(Option<Mmap>);
 
 impl Mapped {
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    /// Maps a file that nobody changes in place.
+    pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         if file.metadata()?.len() == 0 {
             return Ok(Self(None));

@@ -101,6 +101,30 @@ impl Store {
         Ok(dataset.path(part))
     }
 
+    /// Puts a file of rows in its place, `None` if the dataset has been removed meanwhile.
+    pub fn put_rows(
+        &self,
+        dataset: &Dataset,
+        table: usize,
+        file: &Path,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        let path = dataset.rows_path(table);
+        std::fs::rename(file, &path).doing("rename", file)?;
+        if !self.layout.metadata(dataset.folder(), dataset.id()).exists() {
+            layout::remove(&path)?;
+            return Ok(None);
+        }
+        let noted = self.catalog().set_stored_bytes(dataset.id(), dataset.stored_bytes());
+        noted.unwrap_or_else(|error| events::catalog_behind(&error.into()));
+        Ok(Some(path))
+    }
+
+    /// The servers and tools that datasets are of.
+    pub fn origins(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.follow_catalog();
+        Ok(self.catalog().origins()?)
+    }
+
     /// The datasets that `filter` lets through, newest first.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
         self.follow_catalog();

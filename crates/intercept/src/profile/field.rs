@@ -361,7 +361,7 @@ impl Field {
 }
 
 /// True if a cell may say that there is no value.
-fn is_marker(text: &[u8]) -> bool {
+pub(crate) fn is_marker(text: &[u8]) -> bool {
     matches!(text, b"NA" | b"N/A" | b"NULL" | b"null" | b"NaN" | b"nan" | b"None")
 }
 

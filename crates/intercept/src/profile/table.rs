@@ -11,7 +11,7 @@ use forebay_wire::{syntax, walk};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Rules,
+    Records, Rules,
     distinct::Allowance,
     field::{Field, Observer, Raw, text_of},
     lead::Lead,
@@ -94,31 +94,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Begins a record; `false` if its fields need not be told.
-    pub(crate) fn record(&mut self, written: &'a [u8]) -> bool {
-        self.records += 1;
-        self.samples.offer(self.records, written);
-        self.release(written);
-        self.records <= self.rules.observed_records()
-    }
-
-    /// Passes over something that stands between the records and is none.
-    pub(crate) fn skip(&mut self) {
-        self.skipped += 1;
-    }
-
-    /// True if what was skipped is so much that this is no table.
-    pub(crate) fn is_mostly_skipped(&self) -> bool {
-        self.skipped * 10 > self.records
-    }
-
-    /// A field of the record, whose name is a text.
-    pub(crate) fn field(&mut self, place: usize, name: &[u8], value: Raw<'_>) {
-        if let Some(index) = self.fields.at(place, name, self.rules.detects_types) {
-            self.fields.list[index].see(self.records, value, &mut self.fields.allowance);
-        }
-    }
-
     /// Begins and ends a record that is the JSON object at the front of `json`, and returns what
     /// follows it.
     pub(crate) fn object_record(&mut self, json: &'a [u8]) -> Option<&'a [u8]> {
@@ -161,7 +136,7 @@ impl<'a> Builder<'a> {
 
     /// The fields of the JSON object at the front of `json`, after `before` others. Returns what
     /// follows it, if it has an end.
-    pub(crate) fn object<'j>(&mut self, before: usize, json: &'j [u8]) -> Option<&'j [u8]> {
+    fn object<'j>(&mut self, before: usize, json: &'j [u8]) -> Option<&'j [u8]> {
         let mut rest = json.get(1..)?;
         let mut place = before;
         loop {
@@ -269,6 +244,33 @@ impl<'a> Builder<'a> {
             self.payload.release_before(offset);
             self.released = offset;
         }
+    }
+}
+
+impl<'a> Records<'a> for Builder<'a> {
+    fn record(&mut self, written: &'a [u8]) -> bool {
+        self.records += 1;
+        self.samples.offer(self.records, written);
+        self.release(written);
+        self.records <= self.rules.observed_records()
+    }
+
+    fn field(&mut self, place: usize, name: &[u8], value: Raw<'_>) {
+        if let Some(index) = self.fields.at(place, name, self.rules.detects_types) {
+            self.fields.list[index].see(self.records, value, &mut self.fields.allowance);
+        }
+    }
+
+    fn members(&mut self, before: usize, json: &[u8]) {
+        self.object(before, json);
+    }
+
+    fn skip(&mut self) {
+        self.skipped += 1;
+    }
+
+    fn is_mostly_skipped(&self) -> bool {
+        self.skipped * 10 > self.records
     }
 }
 

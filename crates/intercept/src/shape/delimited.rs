@@ -2,7 +2,7 @@
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use crate::profile::{Builder, Raw};
+use crate::profile::{Raw, Records};
 
 /// How much is looked at to tell the form.
 const LOOKED_AT_BYTES: usize = 64 * 1024;
@@ -20,11 +20,11 @@ pub(super) fn delimiter(text: &[u8]) -> Option<u8> {
 }
 
 /// Hands the records of `text` to `table`; `None` if many lines turn out to be none.
-pub(super) fn records<'a>(
+pub(super) fn records<'a, R: Records<'a>>(
     text: &'a [u8],
     delimiter: u8,
-    mut table: Builder<'a>,
-) -> Option<Builder<'a>> {
+    mut table: R,
+) -> Option<R> {
     let mut reader = reader(text, delimiter);
     let mut record = ByteRecord::new();
     let mut names: Vec<Vec<u8>> = Vec::new();

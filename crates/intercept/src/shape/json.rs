@@ -22,7 +22,7 @@ use self::candidate::{Candidate, Form};
 use super::{Contents, Counts};
 use crate::{
     parallel,
-    profile::{Builder, KEY, Raw, Rules, Table, text_of},
+    profile::{Builder, KEY, Raw, Records, Rules, Table, text_of},
 };
 
 /// How deep records are looked for.
@@ -35,39 +35,19 @@ const MIN_SHARE: usize = 10;
 const MAX_ENVELOPE: usize = 40;
 const MAX_ENVELOPE_BYTES: usize = 500;
 
+/// What is found in a document before its records are read.
+struct Found<'a> {
+    /// Tables, the largest first.
+    candidates: Vec<Candidate<'a>>,
+    envelope: Vec<(String, String)>,
+    counts: Counts,
+}
+
 /// The tables of a document, and the values beside them; `None` if it is no JSON after all.
 pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Contents> {
     let release = |rest: &[u8]| payload.release_before_slice(rest);
-    let mut search = Search {
-        passed: Some(&release),
-        candidates: Vec::new(),
-        envelope: Vec::new(),
-        envelope_count: 0,
-    };
-    search.look(json.trim_ascii_start(), "$", 0);
-    let Search { mut candidates, mut envelope, envelope_count, .. } = search;
-    let has_records = candidates.iter().any(|candidate| candidate.form.has_records());
-    // A short list of values beside records is one of the values around them.
-    let largest = candidates.iter().map(|candidate| candidate.json.len()).max().unwrap_or(0);
-    candidates.retain(|candidate| {
-        candidate.form.has_records() || !has_records || candidate.json.len() * MIN_SHARE > largest
-    });
-    // The values come last.
-    candidates.sort_by_key(|candidate| {
-        (!candidate.form.has_records(), std::cmp::Reverse(candidate.json.len()))
-    });
-    let mut counts = Counts { tables: candidates.len(), envelope: envelope_count };
-    candidates.truncate(MAX_TABLES);
     let json = json.trim_ascii_start();
-    let share = if has_records { MIN_SHARE } else { 2 };
-    if json.starts_with(b"{")
-        && candidates.first().is_none_or(|c| c.json.len() * share < json.len())
-    {
-        candidates.insert(0, candidate::of_record(json));
-        // The values beside the tables are fields of the record.
-        envelope.clear();
-        counts = Counts { tables: counts.tables + 1, envelope: 0 };
-    }
+    let Found { candidates, envelope, counts } = find(json, Some(&release));
     let rest = unchecked(json, &candidates, rules);
     let (is_valid, tables) = parallel::both(
         json.len(),
@@ -82,6 +62,56 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Co
     );
     let tables = tables?.into_iter().filter(|table| table.records > 0).collect();
     is_valid.then_some(Contents { tables, envelope, counts })
+}
+
+/// Hands the records of the table at `path` to `rows`; `None` if there is no such table.
+pub(super) fn rows(
+    json: &[u8],
+    path: &str,
+    payload: &Mapped,
+    rows: &mut impl for<'r> Records<'r>,
+) -> Option<()> {
+    let release = |rest: &[u8]| payload.release_before_slice(rest);
+    let found = find(json.trim_ascii_start(), Some(&release));
+    let candidate =
+        found.candidates.into_iter().find(|candidate| candidate.table_path() == path)?;
+    match &candidate.form {
+        Form::Objects => {
+            walk::elements(candidate.json)?.for_each(|element| record(rows, element));
+        }
+        Form::Columns => columns_as_rows(candidate.json, rows),
+        _ => tell(&candidate, Some(&release), rows),
+    }
+    Some(())
+}
+
+fn find<'a>(json: &'a [u8], passed: Passed<'a>) -> Found<'a> {
+    let mut search =
+        Search { passed, candidates: Vec::new(), envelope: Vec::new(), envelope_count: 0 };
+    search.look(json, "$", 0);
+    let Search { mut candidates, mut envelope, envelope_count, .. } = search;
+    let has_records = candidates.iter().any(|candidate| candidate.form.has_records());
+    // A short list of values beside records is one of the values around them.
+    let largest = candidates.iter().map(|candidate| candidate.json.len()).max().unwrap_or(0);
+    candidates.retain(|candidate| {
+        candidate.form.has_records() || !has_records || candidate.json.len() * MIN_SHARE > largest
+    });
+    // The values come last.
+    candidates.sort_by_key(|candidate| {
+        (!candidate.form.has_records(), std::cmp::Reverse(candidate.json.len()))
+    });
+    let mut counts = Counts { tables: candidates.len(), envelope: envelope_count };
+    candidates.truncate(MAX_TABLES);
+    let share = if has_records { MIN_SHARE } else { 2 };
+    if json.starts_with(b"{")
+        && candidates.first().is_none_or(|c| c.json.len() * share < json.len())
+    {
+        candidates.insert(0, candidate::of_record(json));
+        // The values beside the tables are fields of the record.
+        envelope.clear();
+        counts = Counts { tables: counts.tables + 1, envelope: 0 };
+    }
+    Found { candidates, envelope, counts }
 }
 
 /// The part of a document whose syntax is not checked while its records are read: all but its lists
@@ -169,60 +199,85 @@ fn table<'a>(
     payload: &'a Mapped,
     passed: Passed<'a>,
 ) -> Option<Table> {
-    let Candidate { path, json, form, header } = candidate;
     let mut builder = Builder::new(rules, payload);
-    let elements = || walk::elements_telling(json, passed).into_iter().flatten();
-    let kind = form.name();
-    match form {
-        Form::Record => record(&mut builder, json),
+    match &candidate.form {
         Form::Objects => {
-            builder = objects(json, rules, builder, || Builder::new(rules, payload))?;
+            builder = objects(candidate.json, rules, builder, || Builder::new(rules, payload))?;
         }
+        Form::Columns => builder.columns(columns(candidate.json)),
+        _ => tell(candidate, passed, &mut builder),
+    }
+    Some(builder.finish(candidate.table_path(), candidate.form.name(), candidate.header.clone()))
+}
+
+/// Hands the records of a table on that has one after the other.
+fn tell<'a>(candidate: &Candidate<'a>, passed: Passed<'a>, table: &mut impl Records<'a>) {
+    let json = candidate.json;
+    let elements = || walk::elements_telling(json, passed).into_iter().flatten();
+    match &candidate.form {
+        Form::Record => record(table, json),
         Form::Wrapped(key) => elements().for_each(|element| {
             let wrapped = walk::members(element).into_iter().flatten().find(|(k, _)| k == key);
-            record(&mut builder, wrapped.map_or(element, |(_, value)| value));
+            record(table, wrapped.map_or(element, |(_, value)| value));
         }),
         Form::Map => {
             for (key, value) in walk::members_telling(json, passed).into_iter().flatten() {
                 // From the key on, so that a sample shows it.
                 let start = key.as_ptr().addr() - json.as_ptr().addr() - 1;
                 let end = value.as_ptr().addr() - json.as_ptr().addr() + value.len();
-                if builder.record(&json[start..end]) {
+                if table.record(&json[start..end]) {
                     let quoted = &json[start..start + key.len() + 2];
-                    builder.field(0, KEY, Raw::Text(&text_of(quoted)));
-                    members(&mut builder, 1, value);
+                    table.field(0, KEY, Raw::Text(&text_of(quoted)));
+                    members(table, 1, value);
                 }
             }
         }
         Form::Rows { names, skip } => {
             for row in elements().skip(*skip) {
-                if builder.record(row) {
+                if table.record(row) {
                     let cells = walk::elements(row).into_iter().flatten();
                     for (place, (name, cell)) in names.iter().zip(cells).enumerate() {
-                        builder.field(place, name, Raw::Json(cell));
+                        table.field(place, name, Raw::Json(cell));
                     }
                 }
             }
         }
-        Form::Columns => builder.columns(
-            walk::members(json)
-                .into_iter()
-                .flatten()
-                .map(|(key, list)| (text_of(quoted(json, key)), walk::elements(list))),
-        ),
         Form::Values => {
             for value in elements() {
-                if builder.record(value) {
-                    builder.field(0, b"value", Raw::Json(value));
+                if table.record(value) {
+                    table.field(0, b"value", Raw::Json(value));
                 }
             }
         }
+        // These are read in ways of their own.
+        Form::Objects | Form::Columns => {}
     }
-    let path = match form {
-        Form::Wrapped(key) => step(&format!("{path}[]"), key),
-        _ => path.clone(),
-    };
-    Some(builder.finish(path, kind, header.clone()))
+}
+
+/// The columns of an object of lists.
+fn columns(json: &[u8]) -> impl Iterator<Item = (Cow<'_, [u8]>, Option<walk::Elements<'_>>)> {
+    let members = walk::members(json).into_iter().flatten();
+    members.map(|(key, list)| (text_of(quoted(json, key)), walk::elements(list)))
+}
+
+/// Goes through all columns at once.
+fn columns_as_rows<'a>(json: &'a [u8], rows: &mut impl Records<'a>) {
+    let mut columns: Vec<_> = columns(json).collect();
+    loop {
+        let mut is_begun = false;
+        for (place, (name, values)) in columns.iter_mut().enumerate() {
+            let Some(value) = values.as_mut().and_then(Iterator::next) else { continue };
+            if !is_begun {
+                // The record stands nowhere as such.
+                rows.record(b"");
+                is_begun = true;
+            }
+            rows.field(place, name, Raw::Json(value));
+        }
+        if !is_begun {
+            return;
+        }
+    }
 }
 
 /// Goes through a list of objects, looking at each byte once, a long one with two threads; `None` if
@@ -291,22 +346,22 @@ fn objects_until<'a>(text: &'a [u8], end: &[u8], table: &mut Builder<'a>) -> Opt
     }
 }
 
-pub(super) fn record<'a>(table: &mut Builder<'a>, json: &'a [u8]) {
+pub(super) fn record<'a>(table: &mut impl Records<'a>, json: &'a [u8]) {
     if table.record(json) {
         members(table, 0, json);
     }
 }
 
-fn members(table: &mut Builder<'_>, before: usize, json: &[u8]) {
+fn members<'a>(table: &mut impl Records<'a>, before: usize, json: &[u8]) {
     if json.starts_with(b"{") {
-        table.object(before, json);
+        table.members(before, json);
     } else {
         table.field(before, b"value", Raw::Json(json));
     }
 }
 
 /// A key with its quotes, from the text around it.
-fn quoted<'a>(json: &'a [u8], key: &[u8]) -> &'a [u8] {
+pub(crate) fn quoted<'a>(json: &'a [u8], key: &[u8]) -> &'a [u8] {
     let start = key.as_ptr().addr() - json.as_ptr().addr();
     &json[start - 1..=start + key.len()]
 }

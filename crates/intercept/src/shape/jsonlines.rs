@@ -4,7 +4,7 @@ use forebay_wire::{syntax, walk};
 use memchr::{memchr, memchr_iter};
 
 use super::json::record;
-use crate::profile::Builder;
+use crate::profile::Records;
 
 /// True if nearly every line looked at is an object, and there are several.
 pub(super) fn are_lines(text: &[u8]) -> bool {
@@ -40,7 +40,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Hands the objects on the lines of `text` to `table`; `None` if many lines turn out to be none.
-pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Option<Builder<'a>> {
+pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> Option<R> {
     for line in lines(text) {
         if syntax::check(line).is_ok() {
             record(&mut table, line);
@@ -64,7 +64,7 @@ pub(super) fn is_sequence(text: &[u8]) -> bool {
 }
 
 /// Hands objects that follow one another to `table`; `None` if anything else is among them.
-pub(super) fn sequence<'a>(text: &'a [u8], mut table: Builder<'a>) -> Option<Builder<'a>> {
+pub(super) fn sequence<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> Option<R> {
     let mut rest = text.trim_ascii_start();
     while !rest.is_empty() {
         let (value, after) = walk::value(rest)?;

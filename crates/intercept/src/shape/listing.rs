@@ -2,7 +2,7 @@
 
 use memchr::memchr_iter;
 
-use crate::profile::{Builder, Raw};
+use crate::profile::{Raw, Records};
 
 const MIN_LINES: usize = 20;
 const LOOKED_AT: usize = 2_000;
@@ -30,7 +30,7 @@ pub(super) fn is_listing(text: &[u8]) -> bool {
 }
 
 /// Hands the lines of `text` to `table`.
-pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a> {
+pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> R {
     for line in lines(text) {
         if table.record(line) {
             table.field(

@@ -2,7 +2,7 @@
 //!
 //! A line without a time, such as one of a stack trace, belongs to the entry before it.
 
-use crate::profile::{Builder, Raw, has_form};
+use crate::profile::{Raw, Records, has_form};
 
 const LOOKED_AT: usize = 50;
 const MIN_LINES: usize = 5;
@@ -28,7 +28,7 @@ pub(super) fn is_log(text: &[u8]) -> bool {
 }
 
 /// Hands the entries of `text` to `table`.
-pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a> {
+pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> R {
     let (mut begin, mut start) = (0, 0);
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         if start > begin && entry(line).is_some() {
@@ -41,7 +41,7 @@ pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a>
     table
 }
 
-fn tell<'a>(table: &mut Builder<'a>, written: &'a [u8]) {
+fn tell<'a>(table: &mut impl Records<'a>, written: &'a [u8]) {
     let written = written.trim_ascii_end();
     if written.is_empty() || !table.record(written) {
         return;

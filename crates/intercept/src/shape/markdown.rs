@@ -1,6 +1,6 @@
 //! Tables in Markdown: a header, a line of dashes, rows between bars.
 
-use crate::profile::{Builder, Raw};
+use crate::profile::{Raw, Records};
 
 /// The first table begins within this much.
 const LOOKED_AT_BYTES: usize = 256 * 1024;
@@ -47,7 +47,7 @@ pub(super) fn tables<'a>(text: &'a [u8], passed: &dyn Fn(&[u8])) -> Vec<&'a [u8]
 }
 
 /// Hands the rows of a table to `table`.
-pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a> {
+pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> R {
     let mut lines = text.split(|byte| *byte == b'\n');
     let names: Vec<Vec<u8>> = lines.next().into_iter().flat_map(cells).map(unescaped).collect();
     for line in lines.skip(1).filter(|line| !line.trim_ascii().is_empty()) {

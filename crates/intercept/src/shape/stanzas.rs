@@ -3,7 +3,7 @@
 //! A line that begins with white space goes on with the value before it, and so does a paragraph
 //! that does not begin with the same name as the others.
 
-use crate::profile::{Builder, Raw};
+use crate::profile::{Raw, Records};
 
 const LOOKED_AT_BYTES: usize = 64 * 1024;
 const LOOKED_AT: usize = 20;
@@ -24,7 +24,7 @@ pub(super) fn are_stanzas(text: &[u8]) -> bool {
 }
 
 /// Hands the stanzas of `text` to `table`.
-pub(super) fn records<'a>(text: &'a [u8], mut table: Builder<'a>) -> Builder<'a> {
+pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> R {
     for stanza in stanzas(text) {
         if table.record(stanza) {
             for (place, (name, value)) in fields(stanza).enumerate() {

@@ -49,6 +49,16 @@ pub(super) enum Form<'a> {
     Values,
 }
 
+impl Candidate<'_> {
+    /// Where the records are.
+    pub(super) fn table_path(&self) -> String {
+        match self.form {
+            Form::Wrapped(key) => super::step(&format!("{}[]", self.path), key),
+            _ => self.path.clone(),
+        }
+    }
+}
+
 impl Form<'_> {
     /// The name that the metadata gives it.
     pub(super) fn name(&self) -> &'static str {

@@ -1,0 +1,164 @@
+//! A DuckDB in memory that can reach nothing but the files it is told.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    thread,
+};
+
+use duckdb::{Config, Connection};
+
+use crate::{
+    Column, FileForm, Limits, QueryError,
+    columns::{literal, quoted},
+    guard::Form,
+    tables::View,
+};
+
+/// A database, and what it may read and write.
+pub(crate) struct Engine {
+    pub(crate) connection: Connection,
+    paths: BTreeSet<PathBuf>,
+}
+
+/// The first rows of a result.
+pub(crate) struct Rows {
+    pub(crate) columns: Vec<Column>,
+    /// Each a JSON array.
+    pub(crate) rows: Vec<String>,
+    pub(crate) has_more: bool,
+}
+
+impl Engine {
+    /// A database for what a model writes: it reaches `paths` and the spill directory, nothing else,
+    /// and cannot be told otherwise.
+    pub(crate) fn guarded(
+        limits: &Limits,
+        spill: &Path,
+        paths: BTreeSet<PathBuf>,
+    ) -> Result<Self, QueryError> {
+        let engine = Self::trusted(limits, spill, paths)?;
+        let list: Vec<String> =
+            engine.paths.iter().map(|path| literal(&path.to_string_lossy())).collect();
+        engine.set(&format!("allowed_paths = [{}]", list.join(", ")))?;
+        for setting in [
+            "enable_external_access = false",
+            "allow_community_extensions = false",
+            "allow_persistent_secrets = false",
+            "lock_configuration = true",
+        ] {
+            engine.set(setting)?;
+        }
+        Ok(engine)
+    }
+
+    /// A database for what we write ourselves.
+    pub(crate) fn trusted(
+        limits: &Limits,
+        spill: &Path,
+        paths: BTreeSet<PathBuf>,
+    ) -> Result<Self, QueryError> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let config = Config::default()
+            .with("threads", limits.threads.clamp(1, cores).to_string())
+            .and_then(|config| config.with("memory_limit", format!("{}B", limits.memory_bytes)))
+            .and_then(|config| config.with("temp_directory", spill.to_string_lossy()))
+            .and_then(|config| {
+                config.with("max_temp_directory_size", format!("{}B", limits.spill_bytes))
+            })
+            .and_then(|config| config.with("autoinstall_known_extensions", "false"))
+            .and_then(|config| config.with("autoload_known_extensions", "false"))
+            .map_err(failure)?;
+        let connection = Connection::open_in_memory_with_flags(config).map_err(failure)?;
+        let engine = Self { connection, paths };
+        // Only with the library for time zones, which the prebuilt DuckDB has.
+        let _ = engine.set("TimeZone = 'UTC'");
+        Ok(engine)
+    }
+
+    /// True if it may reach all of `paths`.
+    pub(crate) fn reaches(&self, paths: &BTreeSet<PathBuf>) -> bool {
+        paths.is_subset(&self.paths)
+    }
+
+    fn set(&self, setting: &str) -> Result<(), QueryError> {
+        self.connection.execute_batch(&format!("SET {setting}")).map_err(failure)
+    }
+
+    /// Makes the names of a query stand for what they mean.
+    pub(crate) fn define(&self, views: &[View]) -> Result<(), QueryError> {
+        let mut batch = String::new();
+        for View { schema, name, select } in views {
+            let mut full = quoted(name);
+            if let Some(schema) = schema {
+                let schema = quoted(schema);
+                batch.push_str(&format!("CREATE SCHEMA IF NOT EXISTS {schema};\n"));
+                full = format!("{schema}.{full}");
+            }
+            batch.push_str(&format!("CREATE OR REPLACE VIEW {full} AS {select};\n"));
+        }
+        self.connection.execute_batch(&batch).map_err(failure)
+    }
+
+    /// The first rows of a query.
+    pub(crate) fn select(&self, form: Form, sql: &str, max_rows: u64) -> duckdb::Result<Rows> {
+        if form == Form::Explain {
+            return self.explain(sql);
+        }
+        let columns = self.describe(sql)?;
+        let one_more = max_rows.saturating_add(1);
+        // The line break ends a comment that the query may end with.
+        let wrapped = format!(
+            "SELECT CAST(json_array(*COLUMNS(*)) AS VARCHAR) FROM (\n{sql}\n) LIMIT {one_more}"
+        );
+        let mut statement = self.connection.prepare(&wrapped)?;
+        let found = statement.query_map([], |row| row.get::<_, String>(0))?;
+        let mut rows: Vec<String> = found.collect::<duckdb::Result<_>>()?;
+        let has_more = rows.len() as u64 > max_rows;
+        rows.truncate(usize::try_from(max_rows).unwrap_or(usize::MAX));
+        Ok(Rows { columns, rows, has_more })
+    }
+
+    /// Writes all rows of a query to a file, and says how many there are.
+    pub(crate) fn write(
+        &self,
+        sql: &str,
+        file: &Path,
+        form: FileForm,
+        max_rows: u64,
+    ) -> duckdb::Result<u64> {
+        let options = match form {
+            FileForm::Parquet => "FORMAT parquet, COMPRESSION zstd",
+            FileForm::Csv => "FORMAT csv, HEADER true",
+            FileForm::Json => "FORMAT json, ARRAY true",
+            FileForm::Ndjson => "FORMAT json, ARRAY false",
+        };
+        let file = literal(&file.to_string_lossy());
+        let copy =
+            format!("COPY (SELECT * FROM (\n{sql}\n) LIMIT {max_rows}) TO {file} ({options})");
+        self.connection.query_row(&copy, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
+    }
+
+    /// The columns that a query gives.
+    pub(crate) fn describe(&self, sql: &str) -> duckdb::Result<Vec<Column>> {
+        let mut statement =
+            self.connection.prepare(&format!("DESCRIBE SELECT * FROM (\n{sql}\n)"))?;
+        let columns =
+            statement.query_map([], |row| Ok(Column { name: row.get(0)?, kind: row.get(1)? }))?;
+        columns.collect()
+    }
+
+    fn explain(&self, sql: &str) -> duckdb::Result<Rows> {
+        let mut statement = self.connection.prepare(sql)?;
+        let lines = statement.query_map([], |row| row.get::<_, String>(1))?;
+        let plan = lines.collect::<duckdb::Result<Vec<String>>>()?.join("\n");
+        let rows = plan.lines().map(|line| serde_json::json!([line]).to_string()).collect();
+        let columns = vec![Column { name: "plan".to_owned(), kind: "VARCHAR".to_owned() }];
+        Ok(Rows { columns, rows, has_more: false })
+    }
+}
+
+/// An error that no query should cause.
+pub(crate) fn failure(error: duckdb::Error) -> QueryError {
+    QueryError::Failed(error.to_string())
+}

@@ -1,0 +1,130 @@
+//! Says what is wrong with a query, and what to try instead.
+
+use strsim::damerau_levenshtein;
+
+use crate::{Column, QueryError, columns::quoted, engine::Engine, tables::View};
+
+/// How many columns of a table are named.
+const SHOWN_COLUMNS: usize = 40;
+
+/// DuckDB's error, with what helps to correct the query.
+pub(crate) fn error(
+    engine: &Engine,
+    sql: &str,
+    views: &[View],
+    error: &duckdb::Error,
+) -> QueryError {
+    let text = readable(&error.to_string());
+    let mut said = text.clone();
+    let tables: Vec<(String, Vec<Column>)> = views
+        .iter()
+        .filter_map(|view| Some((view.name.clone(), engine.describe(&view.select).ok()?)))
+        .collect();
+    let names_a_column = text.contains("not found in FROM clause")
+        || text.contains("does not have a column")
+        || text.contains("Could not find key");
+    if names_a_column && let Some(wrong) = quoted_name(&text) {
+        let all = || tables.iter().flat_map(|(_, columns)| columns);
+        let nearest = all()
+            .map(|column| column.name.as_str())
+            .min_by_key(|name| damerau_levenshtein(&name.to_lowercase(), &wrong.to_lowercase()))
+            .filter(|name| {
+                damerau_levenshtein(&name.to_lowercase(), &wrong.to_lowercase())
+                    <= 1 + wrong.len() / 3
+            });
+        if let Some(nearest) = nearest {
+            said.push_str(&format!("\nDid you mean {}?", shown(nearest)));
+            if let Some(corrected) = corrected(sql, wrong, nearest) {
+                said.push_str(&format!(" Try: {corrected}"));
+            }
+        }
+    }
+    if text.starts_with("Binder Error") || text.starts_with("Catalog Error") {
+        for (name, columns) in &tables {
+            said.push_str(&format!("\nColumns of {name}: {}", listed(columns)));
+        }
+    }
+    if text.contains("Out of Memory") {
+        said.push_str(
+            "\nAsk for less at a time: filter or aggregate first, select fewer columns, set a LIMIT.",
+        );
+    }
+    if text.contains("Permission Error") {
+        said.push_str("\nOnly kept datasets can be read, by their names.");
+    }
+    QueryError::Refused(said)
+}
+
+/// The columns of a table in words.
+pub(crate) fn listed(columns: &[Column]) -> String {
+    let names: Vec<String> = columns
+        .iter()
+        .take(SHOWN_COLUMNS)
+        .map(|column| format!("{} ({})", shown(&column.name), shortened(&column.kind)))
+        .collect();
+    let more = columns.len().saturating_sub(SHOWN_COLUMNS);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    format!("{}{more}", names.join(", "))
+}
+
+fn shortened(kind: &str) -> String {
+    const LENGTH: usize = 80;
+    match kind.char_indices().nth(LENGTH) {
+        Some((at, _)) => format!("{}…", &kind[..at]),
+        None => kind.to_owned(),
+    }
+}
+
+/// A name as it can be written in SQL.
+fn shown(name: &str) -> String {
+    let is_plain = name.bytes().enumerate().all(|(index, byte)| {
+        byte.is_ascii_alphabetic() || byte == b'_' || (index > 0 && byte.is_ascii_digit())
+    });
+    if is_plain && !name.is_empty() { name.to_owned() } else { quoted(name) }
+}
+
+/// What DuckDB says, without what our own wrapping around the query has added to it.
+fn readable(text: &str) -> String {
+    let text = text.split("\n\nLINE ").next().unwrap_or(text).trim();
+    let text = text.split("\nLINE ").next().unwrap_or(text).trim();
+    text.to_owned()
+}
+
+/// The first name in quotes.
+fn quoted_name(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once('"')?;
+    rest.split_once('"').map(|(name, _)| name)
+}
+
+/// The query with one name in place of another, if it has that as a word.
+fn corrected(sql: &str, wrong: &str, right: &str) -> Option<String> {
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let mut corrected = String::new();
+    let mut rest = sql;
+    let mut has_changed = false;
+    while let Some(at) = rest.find(wrong) {
+        let (before, found) = rest.split_at(at);
+        let after = &found[wrong.len()..];
+        let stands_alone =
+            !before.ends_with(is_part) && !after.starts_with(is_part) && !before.ends_with('\'');
+        corrected.push_str(before);
+        corrected.push_str(if stands_alone { right } else { wrong });
+        has_changed |= stands_alone;
+        rest = after;
+    }
+    corrected.push_str(rest);
+    (has_changed && corrected.len() <= 500).then_some(corrected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_corrected_where_it_stands_alone() {
+        let sql = "SELECT stauts, 'stauts' FROM t WHERE my_stauts = 1";
+        let expected = "SELECT status, 'stauts' FROM t WHERE my_stauts = 1";
+        assert_eq!(corrected(sql, "stauts", "status").unwrap(), expected);
+        assert_eq!(corrected("SELECT 1", "stauts", "status"), None);
+    }
+}

@@ -1,0 +1,282 @@
+//! Makes the rows of a dataset: its records as a Parquet file.
+//!
+//! Records are written down as JSON lines by whoever knows their form ([`RowReader`]), and read by
+//! DuckDB with the types that the metadata tell. What does not fit its type, which can only be where
+//! not all records had been looked at, is kept as it is written: nothing is left out.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use duckdb::Connection;
+use forebay_store::{Mapped, Store};
+use serde_json::Value;
+
+use crate::{
+    Limits, PLACE, QueryError,
+    columns::{self, Made, Type, literal, quoted},
+    engine::{Engine, failure},
+    tables::{self, Table},
+    worker::Watch,
+};
+
+/// Writes the records of a payload as JSON lines, or its lines if it has no table: the members of
+/// each are named by their columns' places, from "0" on, and "at" is where the record begins.
+/// Returns how many there are, and how long the longest line is.
+pub type RowReader =
+    dyn Fn(&Mapped, Option<&Value>, &mut dyn Write) -> io::Result<(u64, usize)> + Send + Sync;
+
+const ROW_GROUP: u64 = 122_880;
+/// The description of a nested value may be this long; one that is longer stays JSON.
+const MAX_STRUCTURE_BYTES: usize = 16 * 1024;
+
+/// The file of a table's rows, made if it is not there.
+pub(crate) fn file(
+    store: &Store,
+    table: &Table,
+    read: &RowReader,
+    limits: &Limits,
+    spill: &Path,
+    watch: &Watch,
+) -> Result<PathBuf, QueryError> {
+    let Table { dataset, index } = table;
+    if tables::is_result(dataset) {
+        return Ok(store.plain_file(dataset, 0)?);
+    }
+    let path = dataset.rows_path(*index);
+    if path.exists() {
+        return Ok(path);
+    }
+    // While it is open, nobody removes it.
+    let part = payload(&dataset.metadata().description.more);
+    let _held = dataset.open(part)?;
+    let payload = Mapped::open(&store.plain_file(dataset, part)?)?;
+    let facts = tables::facts(dataset).get(*index);
+    let lines = Lines::new(spill, &format!("{}_{index}.ndjson", dataset.id()));
+    let of = payload.len() as u64;
+    let mut out = Counted {
+        out: BufWriter::with_capacity(1 << 20, File::create(&lines.0)?),
+        watch,
+        count: 0,
+        of,
+        what: dataset.id().as_str(),
+    };
+    let (rows, longest) = match read(&payload, facts, &mut out) {
+        Err(_) if watch.is_stopped() => return Err(watch.why()),
+        other => other?,
+    };
+    out.out.flush()?;
+    drop(payload);
+    let made = facts.map_or_else(columns::of_lines, columns::of);
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // A name that marks it as one that is left over, should we end before it has its own.
+    let partial = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let engine = Engine::trusted(limits, spill, BTreeSet::new())?;
+    watch.interrupt_with(&engine.connection);
+    let source = Source { lines: &lines.0, longest, columns: made };
+    let written = source.write(&engine.connection, &partial);
+    let is_whole = matches!(&written, Ok(count) if *count == rows);
+    if !is_whole {
+        let _ = fs::remove_file(&partial);
+    }
+    match written {
+        Ok(count) if count != rows => {
+            Err(QueryError::Failed(format!("{count} rows were made of {rows} records")))
+        }
+        Ok(_) => match store.put_rows(dataset, *index, &partial)? {
+            Some(path) => Ok(path),
+            None => Err(forebay_store::StoreError::Unknown(dataset.id().clone()).into()),
+        },
+        Err(_) if watch.is_stopped() => Err(watch.why()),
+        Err(error) => Err(failure(error)),
+    }
+}
+
+fn payload(more: &serde_json::Map<String, Value>) -> usize {
+    let part = more.get("payload").and_then(Value::as_u64).unwrap_or_default();
+    usize::try_from(part).unwrap_or_default()
+}
+
+/// A file of JSON lines that is removed when it has been read.
+struct Lines(PathBuf);
+
+impl Lines {
+    fn new(spill: &Path, name: &str) -> Self {
+        Self(spill.join(name))
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// JSON lines, and what they are to become.
+struct Source<'a> {
+    lines: &'a Path,
+    longest: usize,
+    columns: Vec<Made>,
+}
+
+impl Source<'_> {
+    /// Writes the rows, with as much type as all values bear.
+    fn write(mut self, connection: &Connection, file: &Path) -> duckdb::Result<u64> {
+        let typed = self.typed(connection).and_then(|types| self.copy(connection, file, &types));
+        match typed {
+            Err(error) if is_misfit(&error) => {}
+            other => return other,
+        }
+        // Nested values stay as they are written, then times, then everything.
+        let weaken: [fn(Type) -> Type; 2] = [
+            |kind| if kind == Type::Nested { Type::Json } else { kind },
+            |kind| match kind {
+                Type::Nested | Type::Json => Type::Json,
+                _ => Type::Text,
+            },
+        ];
+        let mut outcome = Ok(0);
+        for weaker in weaken {
+            for column in &mut self.columns {
+                column.kind = weaker(column.kind);
+            }
+            let types: Vec<String> =
+                self.columns.iter().map(|column| column.kind.sql().to_owned()).collect();
+            outcome = self.copy(connection, file, &types);
+            if !matches!(&outcome, Err(error) if is_misfit(error)) {
+                break;
+            }
+        }
+        outcome
+    }
+
+    /// The types of the columns. Nested values have one if all of them are alike.
+    fn typed(&self, connection: &Connection) -> duckdb::Result<Vec<String>> {
+        let nested: Vec<usize> = (0..self.columns.len())
+            .filter(|index| self.columns[*index].kind == Type::Nested)
+            .collect();
+        let mut types: Vec<String> =
+            self.columns.iter().map(|column| column.kind.sql().to_owned()).collect();
+        if nested.is_empty() {
+            return Ok(types);
+        }
+        let asked: Vec<String> = nested
+            .iter()
+            .map(|index| format!("CAST(json_group_structure(\"{index}\") AS VARCHAR)"))
+            .collect();
+        let query = format!("SELECT [{}] FROM {}", asked.join(", "), self.reading());
+        let query = format!("SELECT CAST(to_json(s) AS VARCHAR) FROM ({query}) t(s)");
+        let found: String = connection.query_row(&query, [], |row| row.get(0))?;
+        let found: Vec<Option<String>> = serde_json::from_str(&found).unwrap_or_default();
+        for (index, structure) in nested.into_iter().zip(found) {
+            let structure = structure.filter(|structure| structure.len() <= MAX_STRUCTURE_BYTES);
+            let parsed = structure.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            if let Some(kind) = parsed.as_ref().and_then(type_of) {
+                types[index] = kind;
+            }
+        }
+        Ok(types)
+    }
+
+    fn copy(&self, connection: &Connection, file: &Path, types: &[String]) -> duckdb::Result<u64> {
+        let mut selected = vec![format!("\"at\" AS {PLACE}")];
+        for (index, (column, kind)) in self.columns.iter().zip(types).enumerate() {
+            let name = quoted(&column.name);
+            selected.push(if *kind == column.kind.sql() {
+                format!("\"{index}\" AS {name}")
+            } else {
+                format!("CAST(\"{index}\" AS {kind}) AS {name}")
+            });
+        }
+        let copy = format!(
+            "COPY (SELECT {} FROM {}) TO {} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})",
+            selected.join(", "),
+            self.reading(),
+            literal(&file.to_string_lossy()),
+        );
+        connection.query_row(&copy, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
+    }
+
+    /// The lines as a table.
+    fn reading(&self) -> String {
+        let columns: Vec<String> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| format!("'{index}': '{}'", column.kind.sql()))
+            .collect();
+        format!(
+            "read_json({}, format = 'newline_delimited', auto_detect = false, compression = 'uncompressed', \
+             maximum_object_size = {}, columns = {{'at': 'UBIGINT', {}}})",
+            literal(&self.lines.to_string_lossy()),
+            (self.longest + 1024).max(1 << 20),
+            columns.join(", ")
+        )
+    }
+}
+
+/// True if a value does not fit the type of its column.
+fn is_misfit(error: &duckdb::Error) -> bool {
+    let text = error.to_string();
+    ["Invalid Input Error", "Conversion Error", "Binder Error", "Parser Error"]
+        .iter()
+        .any(|kind| text.contains(kind))
+}
+
+/// The SQL type of a structure such as `{"a":"BIGINT","b":["VARCHAR"]}`; `None` if it says nothing.
+fn type_of(structure: &Value) -> Option<String> {
+    match structure {
+        Value::String(name) if name == "JSON" || name == "NULL" => Some("JSON".to_owned()),
+        // Without a sign, a difference could not be below zero.
+        Value::String(name) if name == "UBIGINT" => Some("BIGINT".to_owned()),
+        Value::String(name) => Some(name.clone()),
+        Value::Array(list) => Some(format!("{}[]", type_of(list.first()?)?)),
+        Value::Object(members) => {
+            let names = columns::unique_names(members.keys().map(String::as_str));
+            // Names that differ in their capitals alone cannot stand in a struct.
+            if members.is_empty() || names.iter().ne(members.keys()) {
+                return Some("JSON".to_owned());
+            }
+            let fields: Option<Vec<String>> = members
+                .iter()
+                .map(|(name, kind)| Some(format!("{} {}", quoted(name), type_of(kind)?)))
+                .collect();
+            Some(format!("STRUCT({})", fields?.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+/// Counts what is written, tells how far it is, and ends when it is told to.
+struct Counted<'a, W> {
+    out: W,
+    watch: &'a Watch,
+    count: u64,
+    of: u64,
+    what: &'a str,
+}
+
+impl<W: Write> Write for Counted<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.watch.is_stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let count = self.out.write(bytes)?;
+        let before = self.count >> 24;
+        self.count += count as u64;
+        if self.count >> 24 != before {
+            // Reading is about a third of the work.
+            #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
+            let share = (self.count as f64 / self.of.max(1) as f64).min(1.0) / 3.0;
+            self.watch.progress(share, &format!("preparing {}", self.what));
+        }
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,228 @@
+//! What the names in a query stand for.
+//!
+//! | Name | Stands for |
+//! |---|---|
+//! | `dataset_k3v9x2ma` | the records of a dataset |
+//! | `dataset_k3v9x2ma_authors` | another table of it, by the last name of its path |
+//! | `dataset`, `data`, `dataset_authors` | the same, of the dataset that comes with the query |
+//! | `list_issues`, `github.list_issues` | the latest result of a tool |
+//! | `list_issues_history` | all its results, with `_dataset` and `_captured_at` |
+
+use std::path::PathBuf;
+
+use forebay_store::{Dataset, DatasetId, Entry, Filter, Store};
+use serde_json::Value;
+use strsim::damerau_levenshtein;
+
+use crate::{
+    PLACE, QueryError,
+    columns::{literal, quoted},
+    guard::TableName,
+};
+
+/// A name, and what it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) schema: Option<String>,
+    pub(crate) name: String,
+    pub(crate) select: String,
+}
+
+/// A table of a dataset.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub(crate) dataset: Dataset,
+    /// Which one of its tables.
+    pub(crate) index: usize,
+}
+
+/// What a name means.
+pub(crate) enum Meaning {
+    One(Table),
+    /// All results of a tool, newest first.
+    History(Vec<(Entry, Table)>),
+}
+
+/// Finds what a name stands for; `None` if nothing has it.
+pub(crate) fn find(
+    store: &Store,
+    current: Option<&DatasetId>,
+    name: &TableName,
+) -> Result<Option<Meaning>, QueryError> {
+    if name.schema.is_none()
+        && let Some((id, suffix)) = dataset_and_suffix(&name.name, current)
+    {
+        let dataset = store.dataset(&id)?;
+        let names = table_names(&dataset);
+        let Some(index) = names.iter().position(|known| known.eq_ignore_ascii_case(suffix)) else {
+            let known: Vec<String> = names.iter().map(|name| table_name(&id, name)).collect();
+            return Err(QueryError::Refused(format!(
+                "There is no table {}; {id} has: {}.",
+                name.name,
+                known.join(", ")
+            )));
+        };
+        return Ok(Some(Meaning::One(Table { dataset, index })));
+    }
+    let origin = store.origins()?.into_iter().filter(|(server, tool)| {
+        let fits = |given: &str| given.eq_ignore_ascii_case(&word(tool));
+        name.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case(&word(server)))
+            && (fits(&name.name) || name.name.strip_suffix("_history").is_some_and(fits))
+    });
+    let origins: Vec<(String, String)> = origin.collect();
+    let (server, tool) = match origins.as_slice() {
+        [] => return Ok(None),
+        [origin] => origin.clone(),
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|(server, _)| format!("{}.{}", quoted(&word(server)), quoted(&name.name)))
+                .collect();
+            return Err(QueryError::Refused(format!(
+                "Several servers have a tool {}: write {}.",
+                name.name,
+                names.join(" or ")
+            )));
+        }
+    };
+    let is_history = !name.name.eq_ignore_ascii_case(&word(&tool));
+    let limit = if is_history { None } else { Some(1) };
+    let filter = Filter { server: Some(server), tool: Some(tool), limit, ..Filter::default() };
+    let mut results = Vec::new();
+    for entry in store.list(&filter)? {
+        // One that has just been removed is no longer part of the history.
+        let Ok(dataset) = store.dataset(&entry.id) else { continue };
+        results.push((entry, Table { dataset, index: 0 }));
+    }
+    match (is_history, results.len()) {
+        (_, 0) => Ok(None),
+        (true, _) => Ok(Some(Meaning::History(results))),
+        (false, _) => Ok(results.pop().map(|(_, table)| Meaning::One(table))),
+    }
+}
+
+/// The query that a name stands for, given the files of its rows.
+pub(crate) fn select(
+    meaning: &Meaning,
+    rows: &mut dyn FnMut(&Table) -> Result<PathBuf, QueryError>,
+    with_places: bool,
+) -> Result<String, QueryError> {
+    let columns = if with_places { "*".to_owned() } else { format!("* EXCLUDE ({PLACE})") };
+    let mut from = |table: &Table| {
+        let file = literal(&rows(table)?.to_string_lossy());
+        // A result of a query has no places.
+        let columns = if is_result(&table.dataset) { "*" } else { &columns };
+        Ok::<_, QueryError>((columns.to_owned(), format!("FROM read_parquet({file})")))
+    };
+    match meaning {
+        Meaning::One(table) => {
+            let (columns, from) = from(table)?;
+            Ok(format!("SELECT {columns} {from}"))
+        }
+        Meaning::History(results) => {
+            let mut parts = Vec::new();
+            for (entry, table) in results {
+                let (columns, from) = from(table)?;
+                parts.push(format!(
+                    "SELECT {} AS _dataset, TIMESTAMP {} AS _captured_at, {columns} {from}",
+                    literal(entry.id.as_str()),
+                    literal(&entry.timestamp.strftime("%Y-%m-%d %H:%M:%S%.f").to_string()),
+                ));
+            }
+            Ok(parts.join(" UNION ALL BY NAME "))
+        }
+    }
+}
+
+/// True if a dataset is the result of a query, whose payload is a file of rows.
+pub(crate) fn is_result(dataset: &Dataset) -> bool {
+    dataset.metadata().description.more.get("format").is_some_and(|format| format == "parquet")
+}
+
+/// The facts of a dataset's tables.
+pub(crate) fn facts(dataset: &Dataset) -> &[Value] {
+    let tables = dataset.metadata().description.more.get("tables").and_then(Value::as_array);
+    tables.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The names of a dataset's tables, each to be put behind the dataset's own; the first has none.
+pub fn table_names(dataset: &Dataset) -> Vec<String> {
+    let mut names = vec![String::new()];
+    for (index, table) in facts(dataset).iter().enumerate().skip(1) {
+        let path = table["path"].as_str().unwrap_or_default();
+        let last = path.rsplit(['.', '[', ']', '"']).find(|part| !part.is_empty());
+        let is_word = |text: &&str| {
+            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && !text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let name = last.filter(is_word).map(str::to_owned);
+        let name = name.filter(|name| !names.iter().any(|known| known.eq_ignore_ascii_case(name)));
+        names.push(name.unwrap_or_else(|| (index + 1).to_string()));
+    }
+    names
+}
+
+/// The whole name of a table.
+pub fn table_name(id: &DatasetId, suffix: &str) -> String {
+    if suffix.is_empty() { id.to_string() } else { format!("{id}_{suffix}") }
+}
+
+/// Splits a name into that of a dataset and that of one of its tables.
+fn dataset_and_suffix<'n>(
+    name: &'n str,
+    current: Option<&DatasetId>,
+) -> Option<(DatasetId, &'n str)> {
+    let lower = name.to_lowercase();
+    if let Some(id) = lower.get(..DatasetId::LENGTH).and_then(DatasetId::parse) {
+        let rest = &name[DatasetId::LENGTH..];
+        return match rest.strip_prefix('_') {
+            Some(suffix) => Some((id, suffix)),
+            None if rest.is_empty() => Some((id, "")),
+            None => None,
+        };
+    }
+    let current = current?;
+    for word in ["dataset", "data"] {
+        if lower == word {
+            return Some((current.clone(), ""));
+        }
+        if lower.starts_with(word) && lower.as_bytes().get(word.len()) == Some(&b'_') {
+            return Some((current.clone(), &name[word.len() + 1..]));
+        }
+    }
+    None
+}
+
+/// A name that can stand in SQL without quotes.
+pub fn word(name: &str) -> String {
+    let of = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
+    name.chars().map(of).collect()
+}
+
+/// What to say of a name that nothing has.
+pub(crate) fn unknown(store: &Store, current: Option<&DatasetId>, name: &str) -> String {
+    let mut known: Vec<String> = Vec::new();
+    let latest = store.list(&Filter { limit: Some(5), ..Filter::default() }).unwrap_or_default();
+    known.extend(latest.iter().map(|entry| entry.id.to_string()));
+    known.extend(store.origins().unwrap_or_default().iter().map(|(_, tool)| word(tool)));
+    let nearest = known
+        .iter()
+        .min_by_key(|candidate| damerau_levenshtein(candidate, name))
+        .filter(|candidate| damerau_levenshtein(candidate, name) <= candidate.len() / 3);
+    let mut said = format!("There is no table {name}.");
+    if let Some(nearest) = nearest {
+        said.push_str(&format!(" Did you mean {nearest}?"));
+    }
+    if current.is_none() && (name == "dataset" || name == "data") {
+        said.push_str(" Pass dataset_id, so that it stands for that dataset.");
+    }
+    match latest.first() {
+        Some(entry) => said.push_str(&format!(
+            " Datasets go by their names, such as FROM {}; a tool's name stands for its latest \
+             result. list-saved-datasets shows them all.",
+            entry.id
+        )),
+        None => said.push_str(" Nothing has been kept yet."),
+    }
+    said
+}

@@ -1,0 +1,365 @@
+//! The process that DuckDB runs in.
+//!
+//! A query is untrusted, and a database is a large program: what it takes is limited, and if it goes
+//! wrong it ends alone, not with the client's session. A worker answers one question after the other
+//! and ends when none comes for a while, which gives all of its memory back.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, DirBuilder},
+    io::{self, BufRead, BufWriter, Write},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    process,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU8, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use duckdb::{Connection, InterruptHandle};
+use forebay_store::{Durability, Store};
+use rustix::{
+    fs::Mode,
+    io::Errno,
+    process::{Pid, test_kill_process, umask},
+};
+
+use crate::{
+    QueryError, RowReader,
+    engine::{Engine, failure},
+    explain,
+    guard::{self, Approved, Form},
+    library,
+    protocol::{Ask, CANCEL, Query, Say, What},
+    rows,
+    tables::{self, Meaning, View},
+};
+
+/// How long a worker waits for its first question.
+const FIRST: Duration = Duration::from_secs(60);
+
+/// Answers what comes on standard input, until it closes or nothing comes for a while.
+pub fn serve(read: &RowReader) -> Result<(), QueryError> {
+    // Whatever DuckDB writes is for its owner alone.
+    umask(Mode::from_raw_mode(0o077));
+    let watch = Arc::new(Watch::default());
+    let spill = Arc::new(Spill::default());
+    let asks = listen(watch.clone(), spill.clone());
+    let timed = watch.clone();
+    thread::spawn(move || timed.time());
+    let mut worker = Worker { read, watch, spill, parser: None, engine: None };
+    let mut idle = FIRST;
+    while let Ok(ask) = asks.recv_timeout(idle) {
+        idle = ask.limits.idle;
+        let said = match worker.answer(&ask) {
+            Ok(said) => said,
+            Err(error) => Say::Error { kind: error.kind(), text: with_causes(&error) },
+        };
+        worker.watch.end();
+        say(&said)?;
+    }
+    worker.spill.remove();
+    Ok(())
+}
+
+struct Worker<'a> {
+    read: &'a RowReader,
+    watch: Arc<Watch>,
+    /// Where it writes what does not fit into memory.
+    spill: Arc<Spill>,
+    /// A database that is asked for nothing but its parser's word.
+    parser: Option<Connection>,
+    /// The database of the last query, if it is as good as new.
+    engine: Option<Engine>,
+}
+
+impl Worker<'_> {
+    fn answer(&mut self, ask: &Ask) -> Result<Say, QueryError> {
+        library::load(&ask.home.join("lib"))?;
+        let spill = self.spill.within(&ask.home)?;
+        self.watch.begin(ask.limits.time);
+        let store = Store::open(&ask.home, Durability::RightAfter)?;
+        let rows_of = |table: &tables::Table| {
+            rows::file(&store, table, self.read, &ask.limits, &spill, &self.watch)
+        };
+        let (query, out) = match &ask.what {
+            What::Rows { dataset } => {
+                let dataset = store.dataset(dataset)?;
+                for index in 0..tables::facts(&dataset).len().max(1) {
+                    rows_of(&tables::Table { dataset: dataset.clone(), index })?;
+                }
+                return Ok(Say::End { rows: 0, has_more: false });
+            }
+            What::Select { query, .. } => (query, None),
+            What::Write { query, file, .. } => (query, Some(file)),
+        };
+        if self.parser.is_none() {
+            self.parser = Some(Connection::open_in_memory().map_err(failure)?);
+        }
+        let parser = self.parser.as_ref().ok_or(QueryError::Ended)?;
+        let approved =
+            guard::check(parser, &query.sql).map_err(|no| QueryError::Refused(no.to_string()))?;
+        let mut paths: BTreeSet<PathBuf> = out.cloned().into_iter().collect();
+        let views = self.views(&store, query, &approved, &mut |table| {
+            let path = rows_of(table)?;
+            paths.insert(path.clone());
+            Ok(path)
+        })?;
+        // The time is the query's own; making rows takes what it takes.
+        self.watch.begin(ask.limits.time);
+        let engine = match self.engine.take() {
+            Some(engine) if engine.reaches(&paths) => engine,
+            _ => Engine::guarded(&ask.limits, &spill, paths)?,
+        };
+        self.watch.interrupt_with(&engine.connection);
+        engine.define(&views)?;
+        let outcome = run(&engine, &approved, &ask.what);
+        let outcome = match outcome {
+            Err(_) if self.watch.is_stopped() => Err(self.watch.why()),
+            Err(error) => Err(explain::error(&engine, &query.sql, &views, &error)),
+            Ok(said) => Ok(said),
+        };
+        // A pivot has left its types behind.
+        if approved.form != Form::Pivot {
+            self.engine = Some(engine);
+        }
+        outcome
+    }
+
+    /// What the names of a query stand for.
+    fn views(
+        &self,
+        store: &Store,
+        query: &Query,
+        approved: &Approved,
+        rows: &mut dyn FnMut(&tables::Table) -> Result<PathBuf, QueryError>,
+    ) -> Result<Vec<View>, QueryError> {
+        let mut views = Vec::new();
+        for name in &approved.tables {
+            let Some(meaning) = tables::find(store, query.dataset.as_ref(), name)? else {
+                // Of a pivot, every word is looked up.
+                if approved.form == Form::Pivot {
+                    continue;
+                }
+                let shown = name.to_string();
+                let said = tables::unknown(store, query.dataset.as_ref(), &shown);
+                return Err(QueryError::Refused(said));
+            };
+            if let Meaning::History(results) = &meaning {
+                self.watch.progress(0.0, &format!("reading {} results", results.len()));
+            }
+            let select = tables::select(&meaning, rows, query.with_places)?;
+            let (schema, name) = (name.schema.clone(), name.name.clone());
+            views.push(View { schema, name, select });
+        }
+        Ok(views)
+    }
+}
+
+/// The directory for what does not fit into memory; each worker has its own.
+#[derive(Default)]
+struct Spill(OnceLock<PathBuf>);
+
+impl Spill {
+    fn within(&self, home: &Path) -> io::Result<PathBuf> {
+        if let Some(path) = self.0.get() {
+            return Ok(path.clone());
+        }
+        let all = home.join("spill");
+        let own = all.join(process::id().to_string());
+        DirBuilder::new().recursive(true).mode(0o700).create(&own)?;
+        remove_left_behind(&all);
+        Ok(self.0.get_or_init(|| own).clone())
+    }
+
+    fn remove(&self) {
+        if let Some(path) = self.0.get() {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+}
+
+/// Removes what workers have left that were ended from outside.
+fn remove_left_behind(all: &Path) {
+    for entry in fs::read_dir(all).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let id = name.to_str().and_then(|name| Pid::from_raw(name.parse().ok()?));
+        if id.is_some_and(|id| test_kill_process(id) == Err(Errno::SRCH)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn run(engine: &Engine, approved: &Approved, what: &What) -> duckdb::Result<Say> {
+    match what {
+        What::Rows { .. } => Ok(Say::End { rows: 0, has_more: false }),
+        What::Select { query, max_rows } => {
+            let found = engine.select(approved.form, &query.sql, *max_rows)?;
+            let rows = found.rows.len() as u64;
+            let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+            // If nobody listens any more, nobody misses anything.
+            let _ = write_line(&mut out, &Say::Columns(found.columns));
+            for row in found.rows {
+                let _ = out.write_all(row.as_bytes()).and_then(|()| out.write_all(b"\n"));
+            }
+            let _ = out.flush();
+            Ok(Say::End { rows, has_more: found.has_more })
+        }
+        What::Write { query, file, form, max_rows } => {
+            let columns = engine.describe(&query.sql)?;
+            let rows = engine.write(&query.sql, file, *form, max_rows.saturating_add(1))?;
+            let _ = say(&Say::Columns(columns));
+            Ok(Say::End { rows, has_more: rows > *max_rows })
+        }
+    }
+}
+
+/// Hands questions on as they come, and heeds what must not wait behind them.
+fn listen(watch: Arc<Watch>, spill: Arc<Spill>) -> mpsc::Receiver<Ask> {
+    let (sender, asks) = mpsc::channel();
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if line == CANCEL {
+                watch.stop(Stop::Cancelled);
+            } else if let Ok(ask) = serde_json::from_str(&line) {
+                let _ = sender.send(ask);
+            }
+        }
+        // Whoever asked is gone.
+        spill.remove();
+        process::exit(0);
+    });
+    asks
+}
+
+fn say(said: &Say) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    write_line(&mut out, said)?;
+    out.flush()
+}
+
+fn write_line(out: &mut dyn Write, said: &Say) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, said)?;
+    out.write_all(b"\n")
+}
+
+fn with_causes(error: &QueryError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+/// Why a question is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Stop {
+    Cancelled = 1,
+    Late = 2,
+}
+
+/// Sees to it that a question is given up when it is cancelled or takes too long.
+#[derive(Default)]
+pub(crate) struct Watch {
+    stopped: AtomicU8,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    deadline: Option<Instant>,
+    limit: Duration,
+    interrupt: Option<Arc<InterruptHandle>>,
+    last_progress: Option<Instant>,
+}
+
+impl Watch {
+    /// Begins to measure the time of a question.
+    fn begin(&self, limit: Duration) {
+        let mut state = self.state();
+        state.limit = limit;
+        state.deadline = Some(Instant::now() + limit);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn end(&self) {
+        let mut state = self.state();
+        state.deadline = None;
+        state.interrupt = None;
+        self.stopped.store(0, Ordering::SeqCst);
+    }
+
+    /// What is interrupted if the question is given up.
+    pub(crate) fn interrupt_with(&self, connection: &Connection) {
+        let handle = connection.interrupt_handle();
+        if self.is_stopped() {
+            handle.interrupt();
+        }
+        self.state().interrupt = Some(handle);
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst) != 0
+    }
+
+    /// Why the question was given up.
+    pub(crate) fn why(&self) -> QueryError {
+        if self.stopped.load(Ordering::SeqCst) == Stop::Cancelled as u8 {
+            return QueryError::Cancelled;
+        }
+        QueryError::Late(self.state().limit)
+    }
+
+    /// Tells how far a question is, not too often.
+    pub(crate) fn progress(&self, done: f64, message: &str) {
+        const OFTEN: Duration = Duration::from_millis(250);
+        let mut state = self.state();
+        if state.last_progress.is_none_or(|last| last.elapsed() >= OFTEN) {
+            state.last_progress = Some(Instant::now());
+            // If nobody listens any more, nobody misses anything.
+            let _ = say(&Say::Progress { done, message: message.to_owned() });
+        }
+    }
+
+    fn stop(&self, why: Stop) {
+        let state = self.state();
+        self.stopped.store(why as u8, Ordering::SeqCst);
+        if let Some(interrupt) = &state.interrupt {
+            interrupt.interrupt();
+        }
+    }
+
+    fn time(&self) {
+        let mut state = self.state();
+        loop {
+            let now = Instant::now();
+            match state.deadline {
+                Some(deadline) if deadline <= now => {
+                    state.deadline = None;
+                    drop(state);
+                    self.stop(Stop::Late);
+                    state = self.state();
+                }
+                Some(deadline) => {
+                    let waited = self.changed.wait_timeout(state, deadline - now);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
