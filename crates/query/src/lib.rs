@@ -1,5 +1,6 @@
 //! DuckDB over what was kept: guarded SQL, pages, export. The only crate that links DuckDB.
 
+mod guard;
 mod library;
 
 #[cfg(test)]
