@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -12,10 +12,12 @@ use std::{
 use forebay_testkit::playbook::{Conversation, Playbook, Sent};
 use forebay_wire::Line;
 
+use super::{Onward, Outgoing, Relay};
 use crate::{
+    body::{Body, Source},
     chain::{CallVerdict, Deadlines, Moment, Verdict},
     session::SubjectKind,
-    testing::{Hooks, Relayed, marked, relay, untouched},
+    testing::{Hooks, Relayed, Told, marked, relay, untouched},
 };
 
 const CALL: &str = r#"{"id":7,"method":"tools/call","params":{"name":"list"}}"#;
@@ -34,7 +36,7 @@ fn with_all(hooks: Vec<Hooks>) -> Playbook<Relayed> {
 
 fn answering(result: &'static str) -> Hooks {
     Hooks {
-        call: Some(Box::new(move |call, _| {
+        call: Some(Box::new(move |call, _, _| {
             Ok(if call.tool() == Some("ours") {
                 CallVerdict::Answer(result.as_bytes().to_vec())
             } else {
@@ -64,7 +66,7 @@ fn an_answered_call_never_reaches_the_upstream() {
 #[test]
 fn hooks_see_the_payload_as_it_came() {
     let hooks = Hooks {
-        call: Some(Box::new(|_, params| {
+        call: Some(Box::new(|_, params, _| {
             assert_eq!(params.in_memory(), Some(br#"{"name" : "list"}"#.as_slice()));
             Ok(CallVerdict::Forward)
         })),
@@ -151,7 +153,8 @@ fn an_interceptor_that_errs_is_passed_over() {
 #[test]
 fn an_interceptor_that_panics_is_passed_over() {
     with(replacing(|| panic!("on purpose"))).passes_up(CALL).passes_down(RESULT).nothing_more();
-    let watching = Hooks { call: Some(Box::new(|_, _| panic!("on purpose"))), ..Hooks::default() };
+    let watching =
+        Hooks { call: Some(Box::new(|_, _, _| panic!("on purpose"))), ..Hooks::default() };
     with(watching).passes_up(CALL).passes_down(RESULT).nothing_more();
 }
 
@@ -211,18 +214,27 @@ fn a_good_interceptor_is_not_hurt_by_a_bad_one() {
     .nothing_more();
 }
 
-#[test]
-fn a_call_cancelled_in_the_chain_is_not_forwarded() {
-    // While the hook has the call, the client cancels it.
-    let cell: Arc<std::sync::OnceLock<Arc<crate::relay::Relay>>> = Arc::default();
+const CANCEL: &str = r#"{"method":"notifications/cancelled","params":{"requestId":7}}"#;
+
+/// A call is made whose hook cancels it, in this way, and then decides.
+fn cancelled_in_the_chain(
+    cancel: impl Fn(&Relay) + Send + Sync + 'static,
+    verdict: CallVerdict,
+) -> (Outgoing, Arc<AtomicUsize>) {
+    let cell: Arc<OnceLock<Arc<Relay>>> = Arc::default();
+    let heard: Arc<AtomicUsize> = Arc::default();
     let hooks = Hooks {
         call: Some(Box::new({
-            let cell = cell.clone();
-            move |call, _| {
-                let cancel = br#"{"method":"notifications/cancelled","params":{"requestId":7}}"#;
-                cell.get().unwrap().client_line(crate::body::Source::Line(cancel));
-                assert!(call.is_abandoned());
-                Ok(CallVerdict::Forward)
+            let (cell, heard) = (cell.clone(), heard.clone());
+            move |_, _, caller| {
+                let heard = heard.clone();
+                caller.on_cancel(move || {
+                    heard.fetch_add(1, Ordering::SeqCst);
+                });
+                assert!(!caller.is_cancelled());
+                cancel(cell.get().unwrap());
+                assert!(caller.is_cancelled());
+                Ok(verdict.clone())
             }
         })),
         ..Hooks::default()
@@ -230,13 +242,54 @@ fn a_call_cancelled_in_the_chain_is_not_forwarded() {
     let relay = Arc::new(relay(vec![Arc::new(hooks)], Deadlines::default()));
     assert!(cell.set(relay.clone()).is_ok());
     let line = format!("{CALL}\n").into_bytes();
-    let crate::relay::Onward::Consult(consultation) =
-        relay.client_line(crate::body::Source::Line(&line))
-    else {
+    let Onward::Consult(consultation) = relay.client_line(Source::Line(&line)) else {
         panic!("the chain watches calls");
     };
-    let outgoing = relay.consult(&consultation, &Arc::new(crate::body::Body::Memory(line)));
-    assert!(outgoing.to_upstream.is_none() && outgoing.to_client.is_empty());
+    let client = Arc::new(Told::default());
+    let body = Arc::new(Body::Memory(line));
+    (relay.consult(&consultation, &body, &(client as _)), heard)
+}
+
+#[test]
+fn a_call_cancelled_in_the_chain_goes_nowhere_and_its_hook_hears_it() {
+    let ways: [fn(&Relay); 3] = [
+        |relay| {
+            let onward = relay.client_line(Source::Line(CANCEL.as_bytes()));
+            assert!(matches!(onward, Onward::Drop), "the upstream has never seen the call");
+        },
+        Relay::client_is_gone,
+        |relay| {
+            let error = String::from_utf8(relay.abandon("exited with code 3")).unwrap();
+            assert!(error.starts_with(r#"{"jsonrpc":"2.0","id":7,"error""#), "{error}");
+        },
+    ];
+    for cancel in ways {
+        for verdict in [CallVerdict::Forward, CallVerdict::Answer(b"{}".to_vec())] {
+            let (outgoing, heard) = cancelled_in_the_chain(cancel, verdict);
+            assert!(outgoing.to_upstream.is_none() && outgoing.to_client.is_empty());
+            assert_eq!(heard.load(Ordering::SeqCst), 1);
+        }
+    }
+}
+
+#[test]
+fn a_call_that_the_upstream_has_is_cancelled_there() {
+    with(answering("{}")).passes_up(CALL).passes_up(CANCEL).passes_down(RESULT).nothing_more();
+    // One that has been answered is over; what the upstream makes of it is its own affair.
+    let ours = CALL.replace("list", "ours");
+    with(answering("{}"))
+        .client_sends(ours)
+        .client_gets(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#)
+        .passes_up(CANCEL)
+        .nothing_more();
+}
+
+#[test]
+fn a_call_that_comes_after_its_client_has_gone_is_not_worked_on() {
+    let hooks = Hooks { call: Some(Box::new(|_, _, _| panic!("asked"))), ..Hooks::default() };
+    let relayed = with(hooks).nothing_more();
+    relayed.0.client_is_gone();
+    Playbook::new(relayed).client_sends(CALL).nothing_more();
 }
 
 #[test]

@@ -15,7 +15,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::body::Message;
+use crate::{body::Message, chain::ToClient};
 
 /// Where lines come from.
 #[derive(Debug)]
@@ -181,6 +181,13 @@ impl Outlet {
             Err(TryLockError::Poisoned(poisoned)) => drop(poisoned.into_inner().file.take()),
             Err(TryLockError::WouldBlock) => {}
         }
+    }
+}
+
+impl ToClient for Outlet {
+    fn tell(&self, line: &[u8]) {
+        // A client that is gone is noticed by its pump.
+        let _ = self.say(line);
     }
 }
 

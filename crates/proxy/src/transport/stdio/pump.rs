@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     body::{Body, Hold, Message, Source, Spool},
+    chain::ToClient,
     events,
     record::Side,
     relay::{Onward, Outgoing, Relay},
@@ -198,16 +199,19 @@ impl<'a> Pumping<'a> {
                 self.pump.couriers.send(move || drop(client.say(&lines)));
                 Ok(())
             }
+            Onward::Drop => Ok(()),
             Onward::Consult(consultation) => {
                 let (pump, body) = (self.pump.clone(), Arc::new(body()));
-                if consultation.keeps_its_place() {
-                    return deliver(&pump, &pump.relay.consult(&consultation, &body))
-                        .map_err(|_| SinkClosed);
+                let keeps_its_place = consultation.keeps_its_place();
+                let consult = move || {
+                    let client = pump.client.clone() as Arc<dyn ToClient>;
+                    deliver(&pump, &pump.relay.consult(&consultation, &body, &client))
+                };
+                if keeps_its_place {
+                    return consult().map_err(|_| SinkClosed);
                 }
-                self.pump.couriers.send(move || {
-                    // A side that is gone is noticed by its pump.
-                    let _ = deliver(&pump, &pump.relay.consult(&consultation, &body));
-                });
+                // A side that is gone is noticed by its pump.
+                self.pump.couriers.send(move || drop(consult()));
                 Ok(())
             }
         }
