@@ -257,8 +257,11 @@ impl Relay {
 
     /// The client is gone: ends what is being done for it.
     pub fn client_is_gone(&self) {
+        // Not in the `for`, which would keep the session locked.
         let held = self.session().client_is_gone();
-        held.iter().for_each(|call| call.cancel());
+        for call in held {
+            call.cancel();
+        }
     }
 
     fn upstream_sent(&self, line: &Line, source: Source<'_>) -> Onward {
@@ -301,11 +304,13 @@ impl Relay {
         let reason = format!("upstream `{}` {how}", self.upstream());
         let left = self.session().abandon(reason.clone());
         events::upstream_ended(self.upstream(), how, left.len());
-        // The interceptors may have some of them, which are answered herewith.
-        left.iter().for_each(|call| call.cancel());
-        left.iter()
-            .flat_map(|call| reply::error(Some(&call.id), CONNECTION_CLOSED, &reason))
-            .collect()
+        let mut errors = Vec::new();
+        for call in left {
+            // An interceptor that has it need not go on.
+            call.cancel();
+            errors.extend(reply::error(Some(&call.id), CONNECTION_CLOSED, &reason));
+        }
+        errors
     }
 }
 

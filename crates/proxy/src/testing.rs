@@ -153,7 +153,8 @@ fn mark(text: &str) -> Result<Verdict, HookError> {
     Ok(Verdict::Replace(format!("\"<{text}>\"").into_bytes()))
 }
 
-fn written(message: &Message) -> Vec<u8> {
+/// A message as it leaves.
+pub(crate) fn written(message: &Message) -> Vec<u8> {
     let mut bytes = Vec::new();
     message.write_to(&mut bytes).unwrap();
     bytes
