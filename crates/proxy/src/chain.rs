@@ -2,15 +2,22 @@
 //!
 //! Calls go through the interceptors in their order, what an upstream sends in the reverse one. A
 //! chain never costs a client its answer: an interceptor that errs, panics, is late or gives
-//! something that is not JSON is passed over, and an event says so.
+//! something that is not JSON is passed over, and an event says so. If the call was its own, which
+//! no upstream could answer, the client is told what went wrong.
 
+mod caller;
 mod deadline;
+mod failure;
 
 use std::{error::Error, iter, sync::Arc, time::Duration};
 
 use forebay_wire::syntax;
 
-use self::deadline::{Outcome, Stage};
+pub use self::caller::{Caller, ToClient};
+use self::{
+    deadline::{Outcome, Stage},
+    failure::Failure,
+};
 use crate::{
     body::Payload,
     events,
@@ -34,8 +41,21 @@ pub trait Interceptor: Send + Sync + 'static {
     /// As quick as [`Interceptor::watches`].
     fn notices(&self, _moment: &Moment<'_>) {}
 
-    /// A tool call, before any upstream sees it; `params` is the request's, if it has any.
-    fn on_call(&self, _call: &Call, _params: &Payload) -> Result<CallVerdict, HookError> {
+    /// Says whether a call is of a tool that only this interceptor has. It then watches that call,
+    /// and if its hook fails or is late, the client gets an error in place of a result: no upstream
+    /// is asked for what it cannot know. As quick as [`Interceptor::watches`].
+    fn owns(&self, _call: &Call) -> bool {
+        false
+    }
+
+    /// A tool call, before any upstream sees it; `params` is the request's, if it has any. What
+    /// takes long should listen to the `caller`, who may cancel, and tell it of progress.
+    fn on_call(
+        &self,
+        _call: &Call,
+        _params: &Payload,
+        _caller: &Caller,
+    ) -> Result<CallVerdict, HookError> {
         Ok(CallVerdict::Forward)
     }
 
@@ -72,7 +92,8 @@ pub enum Moment<'a> {
 pub enum CallVerdict {
     /// It goes on, to the next interceptor and at last the upstream.
     Forward,
-    /// This is its result, as JSON; no upstream is asked.
+    /// This is its result, as JSON; no upstream is asked. What the call's era asks of every result
+    /// is added.
     Answer(Vec<u8>),
 }
 
@@ -140,28 +161,65 @@ impl Chain {
         self.stages.iter().for_each(|stage| stage.notice(moment));
     }
 
-    /// Asks the interceptors about a call; blocks up to the deadline of each that watches.
-    pub(crate) fn on_call(&self, call: &Arc<Call>, params: &Payload) -> CallVerdict {
+    /// Asks the interceptors about a call; blocks up to the deadline of each that watches. `None`
+    /// if the call was cancelled meanwhile.
+    pub(crate) fn on_call(
+        &self,
+        call: &Arc<Call>,
+        params: &Payload,
+        client: &Arc<dyn ToClient>,
+    ) -> Option<CallVerdict> {
         for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call))) {
-            let outcome =
-                stage.run(self.deadlines.call, call, params, |interceptor, call, params| {
-                    interceptor.on_call(call, params)
-                });
-            match outcome {
-                Outcome::Done(CallVerdict::Forward) => {}
-                Outcome::Done(CallVerdict::Answer(json)) => match one_line(json) {
-                    Ok(json) => return CallVerdict::Answer(json),
-                    Err(error) => {
-                        events::hook_failed(stage.name(), "on_call", call, &error.to_string());
-                    }
-                },
-                Outcome::Failed(why) => events::hook_failed(stage.name(), "on_call", call, &why),
-                Outcome::Late => {
-                    events::hook_late(stage.name(), "on_call", call, self.deadlines.call);
+            let verdict = match self.ask_about_call(stage, call, params, client) {
+                Outcome::Done(verdict) => verdict,
+                Outcome::Failed(failure) => without_verdict(stage, call, &failure),
+                Outcome::Cancelled => return None,
+            };
+            match verdict {
+                CallVerdict::Forward => {}
+                CallVerdict::Answer(json) => {
+                    return Some(CallVerdict::Answer(call.era.completed(json)));
                 }
             }
         }
+        Some(CallVerdict::Forward)
+    }
+
+    /// Decides about a call without asking anyone, because too many are being worked on.
+    pub(crate) fn turn_away(&self, call: &Call) -> CallVerdict {
+        for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call))) {
+            match without_verdict(stage, call, &Failure::Busy) {
+                CallVerdict::Forward => {}
+                CallVerdict::Answer(json) => return CallVerdict::Answer(call.era.completed(json)),
+            }
+        }
         CallVerdict::Forward
+    }
+
+    fn ask_about_call(
+        &self,
+        stage: &Stage,
+        call: &Arc<Call>,
+        params: &Payload,
+        client: &Arc<dyn ToClient>,
+    ) -> Outcome<CallVerdict> {
+        let caller = Caller::of(call, client);
+        call.on_cancel({
+            let caller = caller.clone();
+            move || caller.cancel()
+        });
+        let outcome = stage.run(self.deadlines.call, call, &caller, {
+            let (call, params, caller) = (call.clone(), params.clone(), caller.clone());
+            move |interceptor| interceptor.on_call(&call, &params, &caller)
+        });
+        call.forget_hearers();
+        match outcome {
+            Outcome::Done(CallVerdict::Answer(json)) => match one_line(json) {
+                Ok(json) => Outcome::Done(CallVerdict::Answer(json)),
+                Err(error) => Outcome::Failed(Failure::Erred(error.to_string())),
+            },
+            other => other,
+        }
     }
 
     /// Asks the interceptors about what an upstream sent; `None` if it stays as it is.
@@ -188,14 +246,20 @@ impl Chain {
             if !stage.watches(&Moment::Answer(subject.kind, call, current.bytes())) {
                 continue;
             }
-            match stage.run(deadline, call, current, hook) {
-                Outcome::Done(Verdict::Pass) => {}
+            let outcome = stage.run(deadline, call, &Caller::default(), {
+                let (call, part) = (call.clone(), current.clone());
+                move |interceptor| hook(interceptor, &call, &part)
+            });
+            match outcome {
                 Outcome::Done(Verdict::Replace(json)) => match one_line(json) {
                     Ok(json) => replacement = Some(json.into()),
-                    Err(error) => events::hook_failed(stage.name(), name, call, &error.to_string()),
+                    Err(error) => events::hook_failed(stage.name(), name, call, &error),
                 },
-                Outcome::Failed(why) => events::hook_failed(stage.name(), name, call, &why),
-                Outcome::Late => events::hook_late(stage.name(), name, call, deadline),
+                Outcome::Failed(failure) => {
+                    events::hook_failed(stage.name(), name, call, &failure);
+                }
+                // There is nobody behind its caller who could cancel.
+                Outcome::Done(Verdict::Pass) | Outcome::Cancelled => {}
             }
         }
         replacement
@@ -209,6 +273,17 @@ pub fn with_causes(error: &(dyn Error + 'static)) -> String {
 }
 
 type AnswerHook = fn(&dyn Interceptor, &Call, &Payload) -> Result<Verdict, HookError>;
+
+/// What becomes of a call about which an interceptor has not decided.
+fn without_verdict(stage: &Stage, call: &Call, failure: &Failure) -> CallVerdict {
+    if stage.owns(call) {
+        events::own_call_failed(stage.name(), call, failure);
+        CallVerdict::Answer(failure.result(call.tool().unwrap_or_default()))
+    } else {
+        events::hook_failed(stage.name(), "on_call", call, failure);
+        CallVerdict::Forward
+    }
+}
 
 /// Makes sure that what an interceptor gives is JSON that fits on one line.
 fn one_line(mut json: Vec<u8>) -> Result<Vec<u8>, syntax::NotJson> {

@@ -1,6 +1,6 @@
 //! What is worth telling whoever runs Forebay, one function an event.
 
-use std::{io, time::Duration};
+use std::{fmt::Display, io};
 
 use forebay_wire::syntax::NotJson;
 
@@ -54,7 +54,7 @@ pub(crate) fn line_cannot_be_held(error: &io::Error) {
     tracing::warn!(%error, "cannot spool a large message to disk; passed on unread");
 }
 
-pub(crate) fn hook_failed(interceptor: &str, hook: &str, call: &Call, why: &str) {
+pub(crate) fn hook_failed(interceptor: &str, hook: &str, call: &Call, why: &dyn Display) {
     tracing::warn!(
         interceptor,
         hook,
@@ -64,8 +64,8 @@ pub(crate) fn hook_failed(interceptor: &str, hook: &str, call: &Call, why: &str)
     );
 }
 
-pub(crate) fn hook_late(interceptor: &str, hook: &str, call: &Call, deadline: Duration) {
-    hook_failed(interceptor, hook, call, &format!("not done after {deadline:?}"));
+pub(crate) fn own_call_failed(interceptor: &str, call: &Call, why: &dyn Display) {
+    tracing::warn!(interceptor, tool = call.tool(), "{why}; answered with an error");
 }
 
 pub(crate) fn recording_stopped(error: &io::Error) {

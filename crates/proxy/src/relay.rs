@@ -20,7 +20,7 @@ use forebay_wire::{
 
 use crate::{
     body::{Body, Message, Payload, Source},
-    chain::{CallVerdict, Chain, Moment},
+    chain::{CallVerdict, Chain, Moment, ToClient},
     events,
     record::{Recorder, Side},
     router::{Router, UpstreamName},
@@ -46,6 +46,8 @@ pub enum Onward {
     Pass,
     /// It goes no further; these lines go back to the client.
     Answer(Vec<u8>),
+    /// It goes no further.
+    Drop,
     /// Interceptors want to see parts of it.
     Consult(Consultation),
 }
@@ -127,11 +129,22 @@ impl Relay {
         let mut parts = Vec::new();
         let mut refused = Vec::new();
         for envelope in line.messages() {
-            match self.session().client_sent(envelope, source) {
+            // Not in the `match`, which would keep the session locked.
+            let sent = self.session().client_sent(envelope, source);
+            match sent {
                 FromClient::Forward => {}
+                FromClient::Cancel { call, is_held } => {
+                    call.cancel();
+                    // An upstream knows nothing of a call that it has never seen. (In a batch,
+                    // which few clients send, it may hear of it all the same.)
+                    if is_held && matches!(line, Line::Message(_)) {
+                        return Onward::Drop;
+                    }
+                }
                 FromClient::ToolCall(call) => {
                     events::call_forwarded(&call);
                     if self.chain.watches(&Moment::Call(&call)) {
+                        self.session().hold(&call);
                         let subject = PartSubject::Call { call, params: envelope.params.clone() };
                         parts.push(Part { message: envelope.span.clone(), subject });
                     }
@@ -173,68 +186,82 @@ impl Relay {
         }
     }
 
-    /// Takes a line through the chain. Blocks, up to the deadline of each hook.
-    pub fn consult(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
+    /// Takes a line through the chain. Blocks, up to the deadline of each hook, which may tell the
+    /// client meanwhile of its progress.
+    pub fn consult(
+        &self,
+        consultation: &Consultation,
+        body: &Arc<Body>,
+        client: &Arc<dyn ToClient>,
+    ) -> Outgoing {
         self.consulting.fetch_add(1, Ordering::Relaxed);
-        let outgoing = self.ask_chain(consultation, body);
+        let outgoing = if consultation.is_from_client() {
+            self.dispose(consultation, body, |call, params| {
+                self.chain.on_call(call, &params, client)
+            })
+        } else {
+            self.revise(consultation, body)
+        };
         self.consulting.fetch_sub(1, Ordering::Relaxed);
         outgoing
     }
 
-    fn ask_chain(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
-        let mut edits: Vec<(Range<u64>, Payload)> = Vec::new();
-        let mut answered: Vec<Range<u64>> = Vec::new();
-        let mut to_client = Vec::new();
-        for part in &consultation.parts {
-            match &part.subject {
-                PartSubject::Call { call, params } => {
-                    match self.ask_about_call(call, params.clone(), body) {
-                        Disposal::Forward => {}
-                        Disposal::Drop => answered.push(part.message.clone()),
-                        Disposal::Answer(line) => {
-                            answered.push(part.message.clone());
-                            to_client.push(Message::of(vec![line.into()]));
-                        }
-                    }
-                }
-                PartSubject::Answer(subject) => {
-                    let original = Payload::new(body.clone(), subject.span.clone());
-                    if let Some(replacement) = self.chain.on_answer(subject, &original) {
-                        edits.push((subject.span.clone(), replacement));
-                    }
-                }
-            }
-        }
-        if consultation.is_from_client() {
-            let rest = without(body, consultation, &answered);
-            Outgoing { to_upstream: rest, to_client }
-        } else {
-            Outgoing { to_upstream: None, to_client: vec![edited(body, edits)] }
-        }
+    /// Decides about a line from the client without taking it through the chain, where too many
+    /// are already. Does not block.
+    pub fn turn_away(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
+        self.dispose(consultation, body, |call, _| Some(self.chain.turn_away(call)))
     }
 
-    fn ask_about_call(
+    /// Decides about each call of a line; `None` means that it was cancelled.
+    fn dispose(
         &self,
-        call: &Arc<Call>,
-        params: Option<Range<u64>>,
+        consultation: &Consultation,
         body: &Arc<Body>,
-    ) -> Disposal {
-        let params = params
-            .map_or_else(|| Payload::from(b"{}".to_vec()), |span| Payload::new(body.clone(), span));
-        match self.chain.on_call(call, &params) {
-            // Cancelled while the chain had it: the upstream has seen the cancellation already and
-            // would work on the call for nobody.
-            CallVerdict::Forward if !self.is_pending(call) => Disposal::Drop,
-            CallVerdict::Forward => Disposal::Forward,
-            CallVerdict::Answer(result) if self.session().forget(&call.id) => {
-                Disposal::Answer(reply::result(&call.id, &result))
+        decide: impl Fn(&Arc<Call>, Payload) -> Option<CallVerdict>,
+    ) -> Outgoing {
+        let mut settled: Vec<Range<u64>> = Vec::new();
+        let mut to_client = Vec::new();
+        for Part { message, subject } in &consultation.parts {
+            let PartSubject::Call { call, params } = subject else { continue };
+            let params = match params {
+                Some(span) => Payload::new(body.clone(), span.clone()),
+                None => Payload::from(b"{}".to_vec()),
+            };
+            match decide(call, params) {
+                Some(CallVerdict::Forward) if self.session().release(call) => continue,
+                Some(CallVerdict::Answer(result)) if self.session().settle(call) => {
+                    let line = reply::result(&call.id, &result);
+                    to_client.push(Message::of(vec![line.into()]));
+                }
+                // Cancelled while the chain had it: nobody waits for an answer, and the upstream
+                // would work on the call for nobody.
+                Some(_) | None => {}
             }
-            CallVerdict::Answer(_) => Disposal::Drop,
+            settled.push(message.clone());
         }
+        Outgoing { to_upstream: without(body, consultation, &settled), to_client }
     }
 
-    fn is_pending(&self, call: &Call) -> bool {
-        self.session().is_pending(&call.id)
+    /// Shows the chain each answer of a line, and puts what it says in their place.
+    fn revise(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
+        let mut edits: Vec<(Range<u64>, Payload)> = Vec::new();
+        for part in &consultation.parts {
+            let PartSubject::Answer(subject) = &part.subject else { continue };
+            let original = Payload::new(body.clone(), subject.span.clone());
+            if let Some(replacement) = self.chain.on_answer(subject, &original) {
+                edits.push((subject.span.clone(), replacement));
+            }
+        }
+        Outgoing { to_upstream: None, to_client: vec![edited(body, edits)] }
+    }
+
+    /// The client is gone: ends what is being done for it.
+    pub fn client_is_gone(&self) {
+        // Not in the `for`, which would keep the session locked.
+        let held = self.session().client_is_gone();
+        for call in held {
+            call.cancel();
+        }
     }
 
     fn upstream_sent(&self, line: &Line, source: Source<'_>) -> Onward {
@@ -277,14 +304,14 @@ impl Relay {
         let reason = format!("upstream `{}` {how}", self.upstream());
         let left = self.session().abandon(reason.clone());
         events::upstream_ended(self.upstream(), how, left.len());
-        left.iter().flat_map(|id| reply::error(Some(id), CONNECTION_CLOSED, &reason)).collect()
+        let mut errors = Vec::new();
+        for call in left {
+            // An interceptor that has it need not go on.
+            call.cancel();
+            errors.extend(reply::error(Some(&call.id), CONNECTION_CLOSED, &reason));
+        }
+        errors
     }
-}
-
-enum Disposal {
-    Forward,
-    Drop,
-    Answer(Vec<u8>),
 }
 
 impl Consultation {
@@ -329,16 +356,16 @@ fn edited(body: &Arc<Body>, edits: Vec<(Range<u64>, Payload)>) -> Message {
     Message::of(parts)
 }
 
-/// The line without the messages that have been answered; `None` if none is left.
+/// The line without the messages that go no further; `None` if none is left.
 fn without(
     body: &Arc<Body>,
     consultation: &Consultation,
-    answered: &[Range<u64>],
+    settled: &[Range<u64>],
 ) -> Option<Message> {
-    if answered.is_empty() {
+    if settled.is_empty() {
         return Some(Message::whole(body.clone()));
     }
-    let kept = consultation.batch.iter().filter(|span| !answered.contains(span));
+    let kept = consultation.batch.iter().filter(|span| !settled.contains(span));
     let mut parts: Vec<Payload> = Vec::new();
     for span in kept {
         parts.push(Payload::from(if parts.is_empty() { b"[".to_vec() } else { b",".to_vec() }));

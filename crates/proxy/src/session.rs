@@ -4,19 +4,19 @@
 //! be forwarded unread or is one that interceptors may look at. The two directions have separate
 //! ids: a client's call 1 and an upstream's question 1 do not meet.
 
+mod cancellation;
 mod era;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
+    mem,
     ops::Range,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
 };
 
 use forebay_wire::{Envelope, Id, Kind};
 
+pub(crate) use self::cancellation::Cancellation;
 pub use self::era::Era;
 use self::era::{Answer, Params};
 use crate::{body::Source, router::UpstreamName};
@@ -33,6 +33,8 @@ pub struct Session {
     client: Option<Arc<str>>,
     /// The client's requests that await an answer.
     calls: HashMap<Id, Arc<Call>>,
+    /// Those that the interceptors have and the upstream has not seen, by number.
+    held: HashSet<u64>,
     /// The upstream's requests (sampling, elicitation, roots …) that the client has not answered.
     questions: HashSet<Id>,
     /// The calls that became tasks, by the task's id, and in the order they did.
@@ -40,6 +42,8 @@ pub struct Session {
     task_order: VecDeque<String>,
     /// Why no call can be delivered any more.
     refusal: Option<String>,
+    /// Nobody reads answers any more.
+    is_client_gone: bool,
     /// How many requests the client has made.
     asked: u64,
 }
@@ -64,7 +68,7 @@ pub struct Call {
     arguments_hash: Option<blake3::Hash>,
     /// Which of the session's requests this is.
     number: u64,
-    abandoned: AtomicBool,
+    cancellation: Cancellation,
 }
 
 /// What a request is for, as far as a proxy cares.
@@ -105,6 +109,13 @@ pub enum FromClient {
     Forward,
     /// A tool call: ask the chain first.
     ToolCall(Arc<Call>),
+    /// It cancels this call.
+    Cancel {
+        /// The call, which is over.
+        call: Arc<Call>,
+        /// The interceptors have it, and the upstream has never seen it.
+        is_held: bool,
+    },
     /// It cannot be delivered: answer that request with this reason.
     Refuse(Id, String),
 }
@@ -148,10 +159,12 @@ impl Session {
             era: Era::Unknown,
             client: None,
             calls: HashMap::new(),
+            held: HashSet::new(),
             questions: HashSet::new(),
             tasks: HashMap::new(),
             task_order: VecDeque::new(),
             refusal: None,
+            is_client_gone: false,
             asked: 0,
         }
     }
@@ -171,11 +184,6 @@ impl Session {
         self.calls.values().any(|call| !call.is_subscription())
     }
 
-    /// True if the client awaits the answer to this call.
-    pub fn is_pending(&self, id: &Id) -> bool {
-        self.calls.contains_key(id)
-    }
-
     /// True once the client has made a request.
     pub fn has_been_asked(&self) -> bool {
         self.asked > 0
@@ -186,12 +194,12 @@ impl Session {
         match envelope.kind() {
             Kind::Request { id, method } => self.client_asks(id, method, envelope, source),
             Kind::Notification { method: era::CANCELLED } => {
-                if let Some(id) = cancelled_request(envelope, source)
-                    && let Some(call) = self.calls.remove(&id)
-                {
-                    call.abandon();
-                }
-                FromClient::Forward
+                let call =
+                    cancelled_request(envelope, source).and_then(|id| self.calls.remove(&id));
+                call.map_or(FromClient::Forward, |call| {
+                    let is_held = self.held.remove(&call.number);
+                    FromClient::Cancel { call, is_held }
+                })
             }
             Kind::Response { id } => {
                 self.questions.remove(id);
@@ -235,9 +243,30 @@ impl Session {
         }
     }
 
-    /// Forgets a call that could not be delivered; `false` if nobody waits for it any more.
-    pub fn forget(&mut self, id: &Id) -> bool {
-        self.calls.remove(id).is_some()
+    /// Notes that the interceptors have a call before the upstream.
+    pub fn hold(&mut self, call: &Call) {
+        if self.is_client_gone {
+            call.cancel();
+        } else {
+            self.held.insert(call.number);
+        }
+    }
+
+    /// Notes that a held call goes to the upstream; `false` if nobody waits for it any more.
+    pub fn release(&mut self, call: &Call) -> bool {
+        self.held.remove(&call.number)
+    }
+
+    /// Notes that a held call is answered; `false` if nobody waits for it any more.
+    pub fn settle(&mut self, call: &Call) -> bool {
+        self.held.remove(&call.number) && self.calls.remove(&call.id).is_some()
+    }
+
+    /// The client is gone: returns the held calls, for which nobody waits any more.
+    pub fn client_is_gone(&mut self) -> Vec<Arc<Call>> {
+        self.is_client_gone = true;
+        let held = mem::take(&mut self.held);
+        self.calls.extract_if(|_, call| held.contains(&call.number)).map(|(_, call)| call).collect()
     }
 
     /// From now on every request is refused with `reason`.
@@ -247,12 +276,13 @@ impl Session {
 
     /// The upstream is gone: refuses what comes, and returns the calls it left unanswered, in the
     /// order in which they were made.
-    pub fn abandon(&mut self, reason: String) -> Vec<Id> {
+    pub fn abandon(&mut self, reason: String) -> Vec<Arc<Call>> {
         self.refuse(reason);
         self.questions.clear();
+        self.held.clear();
         let mut calls: Vec<Arc<Call>> = self.calls.drain().map(|(_, call)| call).collect();
         calls.sort_by_key(|call| call.number);
-        calls.iter().map(|call| call.id.clone()).collect()
+        calls
     }
 
     fn client_asks(
@@ -285,7 +315,7 @@ impl Session {
             arguments_hash: params.arguments_hash,
             purpose: era::purpose(self, method, params),
             number: self.asked,
-            abandoned: AtomicBool::new(false),
+            cancellation: Cancellation::default(),
         });
         self.calls.insert(id.clone(), call.clone());
         match call.purpose {
@@ -357,17 +387,21 @@ impl Call {
         self.arguments_hash.map(|hash| hash.to_hex().to_string())
     }
 
-    /// True once nobody waits for the answer any more: the client cancelled, or a deadline passed.
-    pub fn is_abandoned(&self) -> bool {
-        self.abandoned.load(Ordering::Relaxed)
-    }
-
     fn is_subscription(&self) -> bool {
         matches!(self.purpose, Purpose::Subscription)
     }
 
-    pub(crate) fn abandon(&self) {
-        self.abandoned.store(true, Ordering::Relaxed);
+    /// Says that nobody waits for the answer any more; whoever works on it hears it at once.
+    pub(crate) fn cancel(&self) {
+        self.cancellation.give();
+    }
+
+    pub(crate) fn on_cancel(&self, hearer: impl FnOnce() + Send + 'static) {
+        self.cancellation.on_given(hearer);
+    }
+
+    pub(crate) fn forget_hearers(&self) {
+        self.cancellation.forget_hearers();
     }
 }
 

@@ -1,12 +1,14 @@
 //! For this crate's tests: a relay that a playbook can drive, and interceptors made of closures.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use forebay_testkit::playbook::{Conversation, Playbook, Sent};
 
 use crate::{
     body::{Body, Message, Payload, Source},
-    chain::{CallVerdict, Chain, Deadlines, HookError, Interceptor, Moment, Verdict},
+    chain::{
+        CallVerdict, Caller, Chain, Deadlines, HookError, Interceptor, Moment, ToClient, Verdict,
+    },
     relay::{Onward, Outgoing, Relay},
     router::{Router, UpstreamName},
     session::Call,
@@ -18,7 +20,7 @@ pub(crate) struct Relayed(pub(crate) Relay);
 /// Marks everything that it is shown, so that a test sees what was.
 pub(crate) struct Marker;
 
-type CallHook = dyn Fn(&Call, &Payload) -> Result<CallVerdict, HookError> + Send + Sync;
+type CallHook = dyn Fn(&Call, &Payload, &Caller) -> Result<CallVerdict, HookError> + Send + Sync;
 type Notice = dyn Fn(&Moment<'_>) + Send + Sync;
 type ResultHook = dyn Fn(&Call, &Payload) -> Result<Verdict, HookError> + Send + Sync;
 
@@ -28,7 +30,13 @@ pub(crate) struct Hooks {
     pub(crate) call: Option<Box<CallHook>>,
     pub(crate) result: Option<Box<ResultHook>>,
     pub(crate) notice: Option<Box<Notice>>,
+    /// A tool that is its own.
+    pub(crate) owns: Option<&'static str>,
 }
+
+/// What a client was told besides the answer.
+#[derive(Default)]
+pub(crate) struct Told(pub(crate) Mutex<Vec<Vec<u8>>>);
 
 pub(crate) fn relay(interceptors: Vec<Arc<dyn Interceptor>>, deadlines: Deadlines) -> Relay {
     let router = Router::sole(UpstreamName::new("orders"));
@@ -50,15 +58,25 @@ impl Relayed {
         match onward {
             Onward::Pass => vec![passed(line.to_vec())],
             Onward::Answer(lines) => vec![Sent::ToClient(lines)],
+            Onward::Drop => Vec::new(),
             Onward::Consult(consultation) => {
                 let body = Arc::new(Body::Memory(line.to_vec()));
-                let Outgoing { to_upstream, to_client } = self.0.consult(&consultation, &body);
+                let told = Arc::new(Told::default());
+                let Outgoing { to_upstream, to_client } =
+                    self.0.consult(&consultation, &body, &(told.clone() as _));
+                let told = told.0.lock().unwrap().drain(..).map(Sent::ToClient).collect::<Vec<_>>();
                 let to_client = to_client.iter().map(|message| Sent::ToClient(written(message)));
                 let to_upstream =
                     to_upstream.iter().map(|message| Sent::ToUpstream(written(message)));
-                to_client.chain(to_upstream).collect()
+                told.into_iter().chain(to_client).chain(to_upstream).collect()
             }
         }
+    }
+}
+
+impl ToClient for Told {
+    fn tell(&self, line: &[u8]) {
+        self.0.lock().unwrap().push(line.to_vec());
     }
 }
 
@@ -112,8 +130,17 @@ impl Interceptor for Hooks {
         }
     }
 
-    fn on_call(&self, call: &Call, params: &Payload) -> Result<CallVerdict, HookError> {
-        self.call.as_ref().map_or(Ok(CallVerdict::Forward), |hook| hook(call, params))
+    fn owns(&self, call: &Call) -> bool {
+        self.owns.is_some() && self.owns == call.tool()
+    }
+
+    fn on_call(
+        &self,
+        call: &Call,
+        params: &Payload,
+        caller: &Caller,
+    ) -> Result<CallVerdict, HookError> {
+        self.call.as_ref().map_or(Ok(CallVerdict::Forward), |hook| hook(call, params, caller))
     }
 
     fn on_result(&self, call: &Call, result: &Payload) -> Result<Verdict, HookError> {
@@ -126,7 +153,8 @@ fn mark(text: &str) -> Result<Verdict, HookError> {
     Ok(Verdict::Replace(format!("\"<{text}>\"").into_bytes()))
 }
 
-fn written(message: &Message) -> Vec<u8> {
+/// A message as it leaves.
+pub(crate) fn written(message: &Message) -> Vec<u8> {
     let mut bytes = Vec::new();
     message.write_to(&mut bytes).unwrap();
     bytes

@@ -26,9 +26,44 @@ pub fn result(id: &Id, result: &[u8]) -> Vec<u8> {
     [head.as_bytes(), result, b"}\n"].concat()
 }
 
+/// Writes a notification of progress, one line. An empty `message` is left out, and so is a `total`
+/// that is no number; `done` must be one.
+pub fn progress(token: &Id, done: f64, total: Option<f64>, message: &str) -> Vec<u8> {
+    let token = token.as_json();
+    let total = total
+        .filter(|total| total.is_finite())
+        .map_or_else(String::new, |total| format!(r#","total":{total}"#));
+    let message = match message {
+        "" => String::new(),
+        text => format!(r#","message":{}"#, Value::from(text)),
+    };
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{done}{total}{message}}}}}{}"#,
+        '\n'
+    )
+    .into_bytes()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn progress_is_one_line_with_what_is_known() {
+        let written = |done, total, message| {
+            let token = Id::parse(b"\"t\"").unwrap();
+            let line = String::from_utf8(progress(&token, done, total, message)).unwrap();
+            let (params, end) = line.split_once(r#""progressToken":"t","#).unwrap();
+            assert_eq!(params, r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"#);
+            end.to_owned()
+        };
+        assert_eq!(written(1.0, None, ""), "\"progress\":1}}\n");
+        assert_eq!(written(0.5, Some(f64::NAN), ""), "\"progress\":0.5}}\n");
+        assert_eq!(
+            written(2.0, Some(4.0), "half\nway"),
+            "\"progress\":2,\"total\":4,\"message\":\"half\\nway\"}}\n"
+        );
+    }
 
     #[test]
     fn an_id_is_given_back_as_it_was_written() {

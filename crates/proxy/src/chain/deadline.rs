@@ -1,8 +1,8 @@
 //! Runs a hook on a thread of its own, for no longer than it may take.
 //!
-//! A thread cannot be stopped from outside, so one that is late is left behind: its call is marked
-//! as abandoned, which a hook can see, and its verdict is dropped. An interceptor with too many hooks
-//! running is not asked again until some have ended.
+//! A thread cannot be stopped from outside, so one that is late, or whose call is cancelled, is left
+//! behind: its caller counts as cancelled, which a hook can hear, and its verdict is dropped. An
+//! interceptor with too many hooks running is not asked again until some have ended.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -14,8 +14,8 @@ use std::{
     time::Duration,
 };
 
-use super::{HookError, Interceptor, Moment, with_causes};
-use crate::{body::Payload, session::Call};
+use super::{Caller, Failure, HookError, Interceptor, Moment, with_causes};
+use crate::session::Call;
 
 /// Hooks of one interceptor that may run at once, those that are late included.
 const MAX_RUNNING: usize = 32;
@@ -30,8 +30,9 @@ pub(super) struct Stage {
 /// How a hook ended.
 pub(super) enum Outcome<T> {
     Done(T),
-    Failed(String),
-    Late,
+    Failed(Failure),
+    /// Nobody waits for it any more.
+    Cancelled,
 }
 
 impl Stage {
@@ -46,6 +47,12 @@ impl Stage {
     /// Asks the interceptor on this very thread; a panic counts as no.
     pub(super) fn watches(&self, moment: &Moment<'_>) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.interceptor.watches(moment))).unwrap_or(false)
+            || matches!(moment, Moment::Call(call) if self.owns(call))
+    }
+
+    /// Asks the interceptor on this very thread; a panic counts as no.
+    pub(super) fn owns(&self, call: &Call) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.interceptor.owns(call))).unwrap_or(false)
     }
 
     /// Tells the interceptor on this very thread; a panic is its own affair.
@@ -53,21 +60,29 @@ impl Stage {
         let _ = catch_unwind(AssertUnwindSafe(|| self.interceptor.notices(moment)));
     }
 
+    /// Runs a hook for `caller`, who is gone afterwards.
     pub(super) fn run<T: Send + 'static>(
         &self,
         deadline: Duration,
         call: &Arc<Call>,
-        payload: &Payload,
-        hook: fn(&dyn Interceptor, &Call, &Payload) -> Result<T, HookError>,
+        caller: &Caller,
+        hook: impl FnOnce(&dyn Interceptor) -> Result<T, HookError> + Send + 'static,
     ) -> Outcome<T> {
-        if Arc::strong_count(&self.running) > MAX_RUNNING {
-            return Outcome::Failed(format!("not asked, {MAX_RUNNING} of its hooks still run"));
+        if caller.is_cancelled() {
+            return Outcome::Cancelled;
         }
-        let (sender, receiver) = mpsc::sync_channel(1);
+        if Arc::strong_count(&self.running) > MAX_RUNNING {
+            return Outcome::Failed(Failure::Busy);
+        }
+        // Room for the end of the hook and for a cancellation.
+        let (sender, receiver) = mpsc::sync_channel(2);
+        caller.on_cancel({
+            let sender = sender.clone();
+            move || drop(sender.send(Outcome::Cancelled))
+        });
         let spawned = thread::Builder::new().name(self.name().to_owned()).spawn({
-            let (interceptor, call, payload) =
-                (self.interceptor.clone(), call.clone(), payload.clone());
-            let running = self.running.clone();
+            let (interceptor, call) = (self.interceptor.clone(), call.clone());
+            let (running, caller) = (self.running.clone(), caller.clone());
             move || {
                 let _span = tracing::debug_span!(
                     "call",
@@ -76,26 +91,33 @@ impl Stage {
                     upstream = %call.upstream
                 )
                 .entered();
-                let verdict =
-                    catch_unwind(AssertUnwindSafe(|| hook(&*interceptor, &call, &payload)));
+                let verdict = catch_unwind(AssertUnwindSafe(|| hook(&*interceptor)));
+                caller.dismiss();
                 drop(running);
-                // Nobody receives the verdict of a hook that was late.
-                let _ = sender.send(verdict);
+                // Nobody receives the verdict of a hook that was left behind.
+                let _ = sender.send(match verdict {
+                    Ok(Ok(verdict)) => Outcome::Done(verdict),
+                    Ok(Err(error)) => Outcome::Failed(Failure::Erred(with_causes(&*error))),
+                    Err(_) => Outcome::Failed(Failure::Panicked),
+                });
             }
         });
-        if let Err(error) = spawned {
-            return Outcome::Failed(format!("no thread to run it on: {error}"));
-        }
-        match receiver.recv_timeout(deadline) {
-            Ok(Ok(Ok(verdict))) => Outcome::Done(verdict),
-            Ok(Ok(Err(error))) => Outcome::Failed(with_causes(&*error)),
-            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
-                Outcome::Failed("panicked".to_owned())
+        let outcome = match spawned {
+            Ok(_) => receiver.recv_timeout(deadline),
+            Err(error) => {
+                let why = format!("no thread to run it on: {error}");
+                Ok(Outcome::Failed(Failure::Erred(why)))
             }
+        };
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(RecvTimeoutError::Disconnected) => Outcome::Failed(Failure::Panicked),
             Err(RecvTimeoutError::Timeout) => {
-                call.abandon();
-                Outcome::Late
+                caller.cancel();
+                Outcome::Failed(Failure::Late(deadline))
             }
-        }
+        };
+        caller.dismiss();
+        outcome
     }
 }

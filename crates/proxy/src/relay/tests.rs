@@ -3,8 +3,9 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
+        mpsc,
     },
     time::Duration,
 };
@@ -12,10 +13,12 @@ use std::{
 use forebay_testkit::playbook::{Conversation, Playbook, Sent};
 use forebay_wire::Line;
 
+use super::{Onward, Outgoing, Relay};
 use crate::{
-    chain::{CallVerdict, Deadlines, Moment, Verdict},
-    session::SubjectKind,
-    testing::{Hooks, Relayed, marked, relay, untouched},
+    body::{Body, Payload, Source},
+    chain::{CallVerdict, Caller, Deadlines, HookError, Moment, Verdict},
+    session::{Call, SubjectKind},
+    testing::{Hooks, Relayed, Told, marked, relay, untouched, written},
 };
 
 const CALL: &str = r#"{"id":7,"method":"tools/call","params":{"name":"list"}}"#;
@@ -26,15 +29,20 @@ fn with(hooks: Hooks) -> Playbook<Relayed> {
 }
 
 fn with_all(hooks: Vec<Hooks>) -> Playbook<Relayed> {
+    let interceptors = hooks.into_iter().map(|hooks| Arc::new(hooks) as _).collect();
+    Playbook::new(Relayed(relay(interceptors, Deadlines::default())))
+}
+
+/// With hooks that will be late.
+fn in_haste(hooks: Hooks) -> Playbook<Relayed> {
     let brief = Duration::from_millis(50);
     let deadlines = Deadlines { call: brief, result: brief, tool_list: brief, handshake: brief };
-    let interceptors = hooks.into_iter().map(|hooks| Arc::new(hooks) as _).collect();
-    Playbook::new(Relayed(relay(interceptors, deadlines)))
+    Playbook::new(Relayed(relay(vec![Arc::new(hooks)], deadlines)))
 }
 
 fn answering(result: &'static str) -> Hooks {
     Hooks {
-        call: Some(Box::new(move |call, _| {
+        call: Some(Box::new(move |call, _, _| {
             Ok(if call.tool() == Some("ours") {
                 CallVerdict::Answer(result.as_bytes().to_vec())
             } else {
@@ -64,7 +72,7 @@ fn an_answered_call_never_reaches_the_upstream() {
 #[test]
 fn hooks_see_the_payload_as_it_came() {
     let hooks = Hooks {
-        call: Some(Box::new(|_, params| {
+        call: Some(Box::new(|_, params, _| {
             assert_eq!(params.in_memory(), Some(br#"{"name" : "list"}"#.as_slice()));
             Ok(CallVerdict::Forward)
         })),
@@ -151,7 +159,8 @@ fn an_interceptor_that_errs_is_passed_over() {
 #[test]
 fn an_interceptor_that_panics_is_passed_over() {
     with(replacing(|| panic!("on purpose"))).passes_up(CALL).passes_down(RESULT).nothing_more();
-    let watching = Hooks { call: Some(Box::new(|_, _| panic!("on purpose"))), ..Hooks::default() };
+    let watching =
+        Hooks { call: Some(Box::new(|_, _, _| panic!("on purpose"))), ..Hooks::default() };
     with(watching).passes_up(CALL).passes_down(RESULT).nothing_more();
 }
 
@@ -164,7 +173,7 @@ fn an_interceptor_that_is_late_is_passed_over() {
         let _ = receiver.lock().unwrap().recv();
         Ok(Verdict::Replace(b"late".to_vec()))
     });
-    with(hooks).passes_up(CALL).passes_down(RESULT).nothing_more();
+    in_haste(hooks).passes_up(CALL).passes_down(RESULT).nothing_more();
     drop(sender);
 }
 
@@ -181,7 +190,7 @@ fn an_interceptor_whose_hooks_pile_up_is_not_asked() {
             Ok(Verdict::Pass)
         })
     };
-    let mut play = with(hooks);
+    let mut play = in_haste(hooks);
     for _ in 0..40 {
         play = play.passes_up(CALL).passes_down(RESULT);
     }
@@ -211,18 +220,27 @@ fn a_good_interceptor_is_not_hurt_by_a_bad_one() {
     .nothing_more();
 }
 
-#[test]
-fn a_call_cancelled_in_the_chain_is_not_forwarded() {
-    // While the hook has the call, the client cancels it.
-    let cell: Arc<std::sync::OnceLock<Arc<crate::relay::Relay>>> = Arc::default();
+const CANCEL: &str = r#"{"method":"notifications/cancelled","params":{"requestId":7}}"#;
+
+/// A call is made whose hook cancels it, in this way, and then decides.
+fn cancelled_in_the_chain(
+    cancel: impl Fn(&Relay) + Send + Sync + 'static,
+    verdict: CallVerdict,
+) -> (Outgoing, Arc<AtomicUsize>) {
+    let cell: Arc<OnceLock<Arc<Relay>>> = Arc::default();
+    let heard: Arc<AtomicUsize> = Arc::default();
     let hooks = Hooks {
         call: Some(Box::new({
-            let cell = cell.clone();
-            move |call, _| {
-                let cancel = br#"{"method":"notifications/cancelled","params":{"requestId":7}}"#;
-                cell.get().unwrap().client_line(crate::body::Source::Line(cancel));
-                assert!(call.is_abandoned());
-                Ok(CallVerdict::Forward)
+            let (cell, heard) = (cell.clone(), heard.clone());
+            move |_, _, caller| {
+                let heard = heard.clone();
+                caller.on_cancel(move || {
+                    heard.fetch_add(1, Ordering::SeqCst);
+                });
+                assert!(!caller.is_cancelled());
+                cancel(cell.get().unwrap());
+                assert!(caller.is_cancelled());
+                Ok(verdict.clone())
             }
         })),
         ..Hooks::default()
@@ -230,13 +248,203 @@ fn a_call_cancelled_in_the_chain_is_not_forwarded() {
     let relay = Arc::new(relay(vec![Arc::new(hooks)], Deadlines::default()));
     assert!(cell.set(relay.clone()).is_ok());
     let line = format!("{CALL}\n").into_bytes();
-    let crate::relay::Onward::Consult(consultation) =
-        relay.client_line(crate::body::Source::Line(&line))
-    else {
+    let Onward::Consult(consultation) = relay.client_line(Source::Line(&line)) else {
         panic!("the chain watches calls");
     };
-    let outgoing = relay.consult(&consultation, &Arc::new(crate::body::Body::Memory(line)));
-    assert!(outgoing.to_upstream.is_none() && outgoing.to_client.is_empty());
+    let client = Arc::new(Told::default());
+    let body = Arc::new(Body::Memory(line));
+    (relay.consult(&consultation, &body, &(client as _)), heard)
+}
+
+#[test]
+fn a_call_cancelled_in_the_chain_goes_nowhere_and_its_hook_hears_it() {
+    let ways: [fn(&Relay); 3] = [
+        |relay| {
+            let onward = relay.client_line(Source::Line(CANCEL.as_bytes()));
+            assert!(matches!(onward, Onward::Drop), "the upstream has never seen the call");
+        },
+        Relay::client_is_gone,
+        |relay| {
+            let error = String::from_utf8(relay.abandon("exited with code 3")).unwrap();
+            assert!(error.starts_with(r#"{"jsonrpc":"2.0","id":7,"error""#), "{error}");
+        },
+    ];
+    for cancel in ways {
+        for verdict in [CallVerdict::Forward, CallVerdict::Answer(b"{}".to_vec())] {
+            let (outgoing, heard) = cancelled_in_the_chain(cancel, verdict);
+            assert!(outgoing.to_upstream.is_none() && outgoing.to_client.is_empty());
+            assert_eq!(heard.load(Ordering::SeqCst), 1);
+        }
+    }
+}
+
+#[test]
+fn a_call_that_the_upstream_has_is_cancelled_there() {
+    with(answering("{}")).passes_up(CALL).passes_up(CANCEL).passes_down(RESULT).nothing_more();
+    // One that has been answered is over; what the upstream makes of it is its own affair.
+    let ours = CALL.replace("list", "ours");
+    with(answering("{}"))
+        .client_sends(ours)
+        .client_gets(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#)
+        .passes_up(CANCEL)
+        .nothing_more();
+}
+
+#[test]
+fn a_call_that_comes_after_its_client_has_gone_is_not_worked_on() {
+    let hooks = Hooks { call: Some(Box::new(|_, _, _| panic!("asked"))), ..Hooks::default() };
+    let relayed = with(hooks).nothing_more();
+    relayed.0.client_is_gone();
+    Playbook::new(relayed).client_sends(CALL).nothing_more();
+}
+
+const MODERN: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+
+/// A call of the tool `ours`, with these parameters besides its name.
+fn ours(others: &str) -> String {
+    format!(r#"{{"id":7,"method":"tools/call","params":{{"name":"ours"{others}}}}}"#)
+}
+
+/// Hooks that own the tool `ours`.
+fn owning(
+    call: impl Fn(&Caller) -> Result<CallVerdict, HookError> + Send + Sync + 'static,
+) -> Hooks {
+    let call = Some(Box::new(move |_: &Call, _: &Payload, caller: &Caller| call(caller)) as _);
+    Hooks { call, owns: Some("ours"), ..Hooks::default() }
+}
+
+#[test]
+fn an_answer_is_a_whole_result_in_both_eras() {
+    with(answering(r#"{"content":[]}"#))
+        .client_sends(ours(""))
+        .client_gets(r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#)
+        .client_sends(ours(&format!(",{MODERN}")))
+        .client_gets(r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[]}}"#)
+        .nothing_more();
+}
+
+/// What the client gets when a call of the tool `ours` fails, with these members first.
+fn failed(first: &str, said: &str) -> String {
+    let error = format!(r#""content":[{{"text":"`ours` {said}","type":"text"}}],"isError":true"#);
+    format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{{first}{error}}}}}"#)
+}
+
+#[test]
+fn an_interceptor_that_fails_at_a_call_of_its_own_owes_an_error() {
+    type Hook = fn(&Caller) -> Result<CallVerdict, HookError>;
+    let failures: [(Hook, &str); 3] = [
+        (|_| Err("disk full".into()), "failed: disk full. Try again, or ask for less."),
+        (
+            |_| panic!("on purpose"),
+            "failed: it broke off unexpectedly. Try again, or ask for less.",
+        ),
+        (
+            |_| Ok(CallVerdict::Answer(b"nonsense".to_vec())),
+            "failed: expected ident at line 1 column 2. Try again, or ask for less.",
+        ),
+    ];
+    for (hook, said) in failures {
+        with(owning(hook))
+            .client_sends(ours(""))
+            .client_gets(failed("", said))
+            .client_sends(ours(&format!(",{MODERN}")))
+            .client_gets(failed(r#""resultType":"complete","#, said))
+            // For a call that is not its own nothing changes.
+            .passes_up(CALL)
+            .nothing_more();
+    }
+}
+
+#[test]
+fn an_interceptor_that_is_late_at_a_call_of_its_own_hears_it_and_owes_an_error() {
+    let (sender, stopped) = mpsc::channel();
+    let hooks = owning(move |caller| {
+        let (cancel, is_cancelled) = mpsc::channel();
+        caller.on_cancel(move || cancel.send(()).unwrap());
+        is_cancelled.recv()?;
+        sender.send(())?;
+        Ok(CallVerdict::Forward)
+    });
+    in_haste(hooks)
+        .client_sends(ours(""))
+        .client_gets(failed(
+            "",
+            "was stopped: it was not done after 50ms. Ask for less at once, for instance with a smaller query.",
+        ))
+        .nothing_more();
+    stopped.recv().unwrap();
+}
+
+#[test]
+fn a_call_is_turned_away_only_by_its_owner() {
+    let relayed = with(owning(|_| panic!("asked"))).nothing_more();
+    let turned_away = |line: &str| {
+        let line = format!("{line}\n").into_bytes();
+        let Onward::Consult(consultation) = relayed.0.client_line(Source::Line(&line)) else {
+            panic!("the chain watches calls");
+        };
+        relayed.0.turn_away(&consultation, &Arc::new(Body::Memory(line)))
+    };
+    let outgoing = turned_away(CALL);
+    assert!(outgoing.to_upstream.is_some() && outgoing.to_client.is_empty());
+    let outgoing = turned_away(&ours(""));
+    assert!(outgoing.to_upstream.is_none());
+    let answer = String::from_utf8(written(&outgoing.to_client[0])).unwrap();
+    assert!(answer.contains("`ours` was not started: too many calls"), "{answer}");
+}
+
+#[test]
+fn progress_goes_to_a_client_that_asked_for_it_before_the_answer() {
+    let hooks = || {
+        owning(|caller| {
+            caller.progress(1.0, Some(3.0), "reading");
+            // Less, the same, and nothing that JSON has a word for.
+            for done in [0.0, 1.0, f64::NAN, f64::INFINITY] {
+                caller.progress(done, None, "never");
+            }
+            caller.progress(2.5, None, "");
+            Ok(CallVerdict::Answer(b"{}".to_vec()))
+        })
+    };
+    let progress = |params: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":"t",{params}}}}}"#
+        )
+    };
+    let answer = r#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
+    with(hooks())
+        .client_sends(ours(r#","_meta":{"progressToken":"t"}"#))
+        .client_gets(progress(r#""progress":1,"total":3,"message":"reading""#))
+        .client_gets(progress(r#""progress":2.5"#))
+        .client_gets(answer)
+        .nothing_more();
+    with(hooks()).client_sends(ours("")).client_gets(answer).nothing_more();
+}
+
+#[test]
+fn nothing_is_heard_of_a_hook_whose_time_is_over() {
+    let call = ours(r#","_meta":{"progressToken":"t"}"#);
+    let client = Arc::new(Told::default());
+    let (over, is_over) = mpsc::channel::<()>();
+    let (done, is_done) = mpsc::channel();
+    let is_over = Mutex::new(is_over);
+    let hooks = owning(move |caller| {
+        let _ = is_over.lock().unwrap().recv();
+        caller.progress(1.0, None, "late");
+        done.send(())?;
+        Ok(CallVerdict::Forward)
+    });
+    let relayed = in_haste(hooks).nothing_more();
+    let line = format!("{call}\n").into_bytes();
+    let Onward::Consult(consultation) = relayed.0.client_line(Source::Line(&line)) else {
+        panic!("the chain watches calls");
+    };
+    let body = Arc::new(Body::Memory(line));
+    let outgoing = relayed.0.consult(&consultation, &body, &(client.clone() as _));
+    assert_eq!(outgoing.to_client.len(), 1, "the error");
+    over.send(()).unwrap();
+    is_done.recv().unwrap();
+    assert!(client.0.lock().unwrap().is_empty());
 }
 
 #[test]

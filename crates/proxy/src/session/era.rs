@@ -6,7 +6,10 @@
 
 use std::ops::Range;
 
-use forebay_wire::{Id, scan};
+use forebay_wire::{
+    Id,
+    scan::{self, Object, Outline},
+};
 
 use super::{Purpose, Session};
 use crate::body::Source;
@@ -21,6 +24,16 @@ pub enum Era {
     Legacy,
     /// 2026-07-28 and later: `server/discover`, stateless, `input_required`.
     Modern,
+}
+
+impl Era {
+    /// A tool's result, which is JSON, with what this era asks of every result.
+    pub(crate) fn completed(self, result: Vec<u8>) -> Vec<u8> {
+        match self {
+            Self::Unknown | Self::Legacy => result,
+            Self::Modern => with_result_type(result),
+        }
+    }
 }
 
 /// What a tool call's response turned out to be.
@@ -155,6 +168,44 @@ pub(super) fn result_in_task(
     is_completed.then(|| (task_id.and_then(|value| text(value.scalar)), result.span))
 }
 
+/// Modern: a result says of what type it is.
+fn with_result_type(mut result: Vec<u8>) -> Vec<u8> {
+    let Outline::Object(Object { members: [None], span }) = scan::outline(&result, ["resultType"])
+    else {
+        return result;
+    };
+    let Ok(inside) = usize::try_from(span.start + 1) else { return result };
+    let is_empty = result[inside..].trim_ascii_start().starts_with(b"}");
+    let member =
+        if is_empty { r#""resultType":"complete""# } else { r#""resultType":"complete","# };
+    result.splice(inside..inside, member.bytes());
+    result
+}
+
 pub(super) fn text(scalar: Option<Vec<u8>>) -> Option<String> {
     scan::string(&scalar?).map(std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_modern_result_says_that_it_is_complete() {
+        let completed = |era: Era, json: &str| {
+            String::from_utf8(era.completed(json.as_bytes().to_vec())).unwrap()
+        };
+        let modern = [
+            (r#"{"content":[]}"#, r#"{"resultType":"complete","content":[]}"#),
+            (" { } ", r#" {"resultType":"complete" } "#),
+            (r#"{"a":{"resultType":1}}"#, r#"{"resultType":"complete","a":{"resultType":1}}"#),
+            (r#"{"resultType":"task"}"#, r#"{"resultType":"task"}"#),
+            ("[1]", "[1]"),
+        ];
+        for (json, expected) in modern {
+            assert_eq!(completed(Era::Modern, json), expected);
+            assert_eq!(completed(Era::Legacy, json), json);
+            assert_eq!(completed(Era::Unknown, json), json);
+        }
+    }
 }

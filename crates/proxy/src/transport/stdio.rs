@@ -31,7 +31,7 @@ use signal_hook::{
 
 use self::{
     child::Started,
-    couriers::Couriers,
+    couriers::{Couriers, Crew},
     pipe::{Inlet, Outlet},
     pump::Pump,
     supervise::{Action, Event, Standing, Supervisor},
@@ -92,7 +92,7 @@ pub fn wrap(command: &Command, relay: Relay, settings: &Settings) -> Result<Ende
         relay: Arc::new(relay),
         client: Arc::new(Outlet::stdout().map_err(ProxyError::Setup)?),
         upstream: Arc::new(Outlet::closed()),
-        couriers: Arc::default(),
+        crew: Arc::default(),
         spool: settings.spool.clone(),
         events: events.clone(),
         is_delivering: Arc::default(),
@@ -121,7 +121,7 @@ fn tell_client(
     inbox: &mpsc::Receiver<Event>,
 ) -> io::Result<()> {
     pump.relay.session().refuse(error.to_string());
-    let (client, couriers) = (pump.client.clone(), pump.couriers.clone());
+    let (client, crew) = (pump.client.clone(), pump.crew.clone());
     spawn("to-nobody", move || pump.run_from_client(client_input))?;
     let last = loop {
         match inbox.recv() {
@@ -130,7 +130,7 @@ fn tell_client(
             Ok(_) => {}
         }
     };
-    wait_for_last_words(&client, &[&couriers], last, inbox);
+    wait_for_last_words(&client, || crew.is_idle(), last, inbox);
     Ok(())
 }
 
@@ -143,10 +143,10 @@ enum LastWords {
     Brief,
 }
 
-/// Waits until all couriers are back, nobody reads any more, or we are told to end.
+/// Waits until all has been said, nobody reads any more, or we are told to end.
 fn wait_for_last_words(
     client: &Outlet,
-    couriers: &[&Arc<Couriers>],
+    is_all_said: impl Fn() -> bool,
     last: LastWords,
     inbox: &mpsc::Receiver<Event>,
 ) {
@@ -155,7 +155,7 @@ fn wait_for_last_words(
         LastWords::AsLongAsItTakes => None,
         LastWords::Brief => brief(),
     };
-    while couriers.iter().any(|couriers| !couriers.is_idle())
+    while !is_all_said()
         && client.has_reader()
         && deadline.is_none_or(|deadline| Instant::now() < deadline)
     {
@@ -173,7 +173,7 @@ struct Wrapped {
     upstream: Arc<Outlet>,
     client: Arc<Outlet>,
     client_input: Inlet,
-    couriers: Arc<Couriers>,
+    crew: Arc<Crew>,
     is_delivering: Arc<AtomicBool>,
     /// For our last words, which must not wait for a courier.
     farewell: Arc<Couriers>,
@@ -188,7 +188,7 @@ impl Wrapped {
             upstream: pump.upstream.clone(),
             client: pump.client.clone(),
             client_input: client_input.try_clone()?,
-            couriers: pump.couriers.clone(),
+            crew: pump.crew.clone(),
             is_delivering: pump.is_delivering.clone(),
             farewell: Arc::default(),
         };
@@ -196,9 +196,13 @@ impl Wrapped {
         spawn("to-upstream", move || pump.run_from_client(client_input))?;
         spawn("to-client", move || back.run_from_upstream(output))?;
         let (hang_up, hang_ups) = (session.client_input.try_clone()?, events.clone());
+        let (reader, relay) = (session.client.reader()?, session.relay.clone());
         spawn("hang-up", move || {
             hang_up.wait_for_hang_up();
             let _ = hang_ups.send(Event::ClientHungUp);
+            // It may still read; once it does not, nobody waits for calls in the chain.
+            reader.wait_until_gone();
+            relay.client_is_gone();
         })?;
         let exit = session.process.exit();
         spawn("exit", move || {
@@ -222,6 +226,9 @@ impl Wrapped {
                     .unwrap_or(Event::Tick),
             };
             may_ask &= event != Event::ClientClosed;
+            if event == Event::ClientGone {
+                self.relay.client_is_gone();
+            }
             for action in supervisor.on(event, self.standing(), Instant::now()) {
                 match action {
                     Action::CloseInput => self.upstream.close_unless_busy(),
@@ -237,8 +244,10 @@ impl Wrapped {
                         } else if may_ask {
                             last = self.answer_late_requests(inbox);
                         }
-                        let couriers = [&self.couriers, &self.farewell];
-                        wait_for_last_words(&self.client, &couriers, last, inbox);
+                        let is_all_said = || self.crew.is_idle() && self.farewell.is_idle();
+                        wait_for_last_words(&self.client, is_all_said, last, inbox);
+                        // Whether it is or not, nothing more can reach it.
+                        self.relay.client_is_gone();
                         self.process.release();
                         return ended.map_or(Ended::LeftBehind, Ended::Upstream);
                     }
@@ -315,3 +324,6 @@ fn signals_to_pass_on() -> Vec<i32> {
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! Threads for what must not hold up a pump: consulting the chain, and answering a client that may
-//! not be reading. There are never more than a few; past that the pump waits, and with it whoever
-//! writes to it.
+//! not be reading. There are never more than a few of a kind; past that the pump waits, and with it
+//! whoever writes to it. It never waits for calls in the chain, though, which may take long: the
+//! next thing that the client sends may be what cancels them.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -9,10 +10,24 @@ use std::{
 };
 
 const MAX_COURIERS: usize = 16;
+/// Calls that may be in the chain at once; further ones are turned away.
+const MAX_CALLS: usize = 32;
 
-/// The couriers that are under way.
-#[derive(Debug, Default)]
+/// A session's couriers, by what they are sent for: none of them waits for one of another kind.
+#[derive(Debug)]
+pub(super) struct Crew {
+    /// Taking calls through the chain.
+    pub(super) calls: Arc<Couriers>,
+    /// Taking results through the chain.
+    pub(super) results: Arc<Couriers>,
+    /// Answering the client.
+    pub(super) replies: Arc<Couriers>,
+}
+
+/// The couriers of a kind that are under way.
+#[derive(Debug)]
 pub(super) struct Couriers {
+    max: usize,
     under_way: Mutex<usize>,
     one_less: Condvar,
 }
@@ -20,11 +35,37 @@ pub(super) struct Couriers {
 /// Counts a courier as back when it is dropped, even by a panic.
 struct UnderWay(Arc<Couriers>);
 
+impl Crew {
+    /// True if all are back.
+    pub(super) fn is_idle(&self) -> bool {
+        [&self.calls, &self.results, &self.replies].iter().all(|couriers| couriers.is_idle())
+    }
+
+    /// Waits until all are back, or for `patience`.
+    pub(super) fn wait_until_idle(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        for couriers in [&self.calls, &self.results, &self.replies] {
+            couriers.wait_until_idle(deadline.saturating_duration_since(Instant::now()));
+        }
+    }
+}
+
+impl Default for Crew {
+    fn default() -> Self {
+        let (results, replies) = (Arc::default(), Arc::default());
+        Self { calls: Arc::new(Couriers::at_most(MAX_CALLS)), results, replies }
+    }
+}
+
 impl Couriers {
+    fn at_most(max: usize) -> Self {
+        Self { max, under_way: Mutex::new(0), one_less: Condvar::new() }
+    }
+
     /// Runs `errand` on a thread of its own, once there is one to spare.
     pub(super) fn send(self: &Arc<Self>, errand: impl FnOnce() + Send + 'static) {
         let mut under_way = self.lock();
-        while *under_way >= MAX_COURIERS {
+        while *under_way >= self.max {
             under_way = self.one_less.wait(under_way).unwrap_or_else(PoisonError::into_inner);
         }
         *under_way += 1;
@@ -44,6 +85,11 @@ impl Couriers {
         if thread::Builder::new().name("courier".to_owned()).spawn(run.clone()).is_err() {
             run();
         }
+    }
+
+    /// True if there is none to spare.
+    pub(super) fn are_all_out(&self) -> bool {
+        *self.lock() >= self.max
     }
 
     /// True if all are back.
@@ -70,6 +116,12 @@ impl Couriers {
 
     fn lock(&self) -> MutexGuard<'_, usize> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Couriers {
+    fn default() -> Self {
+        Self::at_most(MAX_COURIERS)
     }
 }
 

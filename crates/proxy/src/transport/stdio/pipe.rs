@@ -15,7 +15,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::body::Message;
+use crate::{body::Message, chain::ToClient};
 
 /// Where lines come from.
 #[derive(Debug)]
@@ -30,6 +30,10 @@ pub(super) struct Outlet {
     /// Someone is in the middle of a write, which the reader may not take.
     is_writing: AtomicBool,
 }
+
+/// Whoever reads what an outlet sends.
+#[derive(Debug)]
+pub(super) struct Reader(Option<File>);
 
 #[derive(Debug)]
 struct Sink {
@@ -168,6 +172,11 @@ impl Outlet {
         !events_now(file.as_fd(), PollFlags::empty()).intersects(broken)
     }
 
+    /// Whoever reads what is sent.
+    pub(super) fn reader(&self) -> io::Result<Reader> {
+        Ok(Reader(self.lock().file.as_ref().map(File::try_clone).transpose()?))
+    }
+
     /// Closes the outlet; the reader sees its end.
     pub(super) fn close(&self) {
         self.lock().file.take();
@@ -181,6 +190,22 @@ impl Outlet {
             Err(TryLockError::Poisoned(poisoned)) => drop(poisoned.into_inner().file.take()),
             Err(TryLockError::WouldBlock) => {}
         }
+    }
+}
+
+impl Reader {
+    /// Waits until nobody can ever read what is sent. For a file that is for ever.
+    pub(super) fn wait_until_gone(&self) {
+        if let Some(file) = &self.0 {
+            wait(file.as_fd(), PollFlags::empty());
+        }
+    }
+}
+
+impl ToClient for Outlet {
+    fn tell(&self, line: &[u8]) {
+        // A client that is gone is noticed by its pump.
+        let _ = self.say(line);
     }
 }
 

@@ -20,15 +20,16 @@ use forebay_wire::{
 };
 
 use super::{
-    couriers::Couriers,
+    couriers::Crew,
     pipe::{Inlet, Outlet},
     supervise::Event,
 };
 use crate::{
     body::{Body, Hold, Message, Source, Spool},
+    chain::ToClient,
     events,
     record::Side,
-    relay::{Onward, Outgoing, Relay},
+    relay::{Consultation, Onward, Outgoing, Relay},
 };
 
 /// As much as a pipe holds: a read rarely yields more.
@@ -42,7 +43,7 @@ pub(super) struct Pump {
     pub(super) relay: Arc<Relay>,
     pub(super) client: Arc<Outlet>,
     pub(super) upstream: Arc<Outlet>,
-    pub(super) couriers: Arc<Couriers>,
+    pub(super) crew: Arc<Crew>,
     pub(super) spool: Spool,
     pub(super) events: mpsc::SyncSender<Event>,
     /// The way to the client has something in hand: read, and not yet sent.
@@ -66,7 +67,7 @@ impl Pump {
         }
         drop(told);
         // A call that is still in the chain may yet be forwarded.
-        self.couriers.wait_until_idle(CHAIN_ENDS);
+        self.crew.calls.wait_until_idle(CHAIN_ENDS);
         self.upstream.close();
     }
 
@@ -78,7 +79,7 @@ impl Pump {
         }
         self.is_delivering.store(false, Ordering::Relaxed);
         self.client.cut_off();
-        self.couriers.wait_until_idle(CHAIN_ENDS);
+        self.crew.wait_until_idle(CHAIN_ENDS);
     }
 
     fn tell(&self, event: Event) {
@@ -194,23 +195,53 @@ impl<'a> Pumping<'a> {
                 self.onward.send_message(&message).map_err(|_| SinkClosed)
             }
             Onward::Answer(lines) => {
-                let client = self.pump.client.clone();
-                self.pump.couriers.send(move || drop(client.say(&lines)));
+                self.reply(move |client| client.say(&lines));
                 Ok(())
             }
-            Onward::Consult(consultation) => {
-                let (pump, body) = (self.pump.clone(), Arc::new(body()));
-                if consultation.keeps_its_place() {
-                    return deliver(&pump, &pump.relay.consult(&consultation, &body))
-                        .map_err(|_| SinkClosed);
-                }
-                self.pump.couriers.send(move || {
-                    // A side that is gone is noticed by its pump.
-                    let _ = deliver(&pump, &pump.relay.consult(&consultation, &body));
-                });
-                Ok(())
-            }
+            Onward::Drop => Ok(()),
+            Onward::Consult(consultation) => self.consult(consultation, Arc::new(body())),
         }
+    }
+
+    fn consult(&self, consultation: Consultation, body: Arc<Body>) -> Result<(), SinkClosed> {
+        let pump = self.pump.clone();
+        let couriers = match self.side {
+            Side::Client if pump.crew.calls.are_all_out() => {
+                return self.turn_away(&consultation, &body);
+            }
+            Side::Client => &self.pump.crew.calls,
+            Side::Upstream => &self.pump.crew.results,
+        };
+        let keeps_its_place = consultation.keeps_its_place();
+        let consult = move || {
+            let client = pump.client.clone() as Arc<dyn ToClient>;
+            let Outgoing { to_upstream, to_client } =
+                pump.relay.consult(&consultation, &body, &client);
+            send_all(&pump.client, &to_client)?;
+            send_all(&pump.upstream, to_upstream.as_slice())
+        };
+        if keeps_its_place {
+            return consult().map_err(|_| SinkClosed);
+        }
+        // A side that is gone is noticed by its pump.
+        couriers.send(move || drop(consult()));
+        Ok(())
+    }
+
+    /// Does without the chain, in which too many calls are already.
+    fn turn_away(&self, consultation: &Consultation, body: &Arc<Body>) -> Result<(), SinkClosed> {
+        let Outgoing { to_upstream, to_client } = self.pump.relay.turn_away(consultation, body);
+        if !to_client.is_empty() {
+            self.reply(move |client| send_all(client, &to_client));
+        }
+        send_all(&self.pump.upstream, to_upstream.as_slice()).map_err(|_| SinkClosed)
+    }
+
+    /// Answers the client, which may not be reading, while the pump goes on.
+    fn reply(&self, say: impl FnOnce(&Outlet) -> io::Result<()> + Send + 'static) {
+        let client = self.pump.client.clone();
+        // That it is gone is noticed by its pump.
+        self.pump.crew.replies.send(move || drop(say(&client)));
     }
 
     /// Takes a line of which only the beginning is in the buffer.
@@ -293,14 +324,8 @@ impl<'a> Pumping<'a> {
     }
 }
 
-fn deliver(pump: &Pump, outgoing: &Outgoing) -> io::Result<()> {
-    for message in &outgoing.to_client {
-        pump.client.send_message(message)?;
-    }
-    match &outgoing.to_upstream {
-        Some(message) => pump.upstream.send_message(message),
-        None => Ok(()),
-    }
+fn send_all(outlet: &Outlet, messages: &[Message]) -> io::Result<()> {
+    messages.iter().try_for_each(|message| outlet.send_message(message))
 }
 
 #[cfg(test)]
