@@ -1,6 +1,10 @@
 //! Puts the parts together: which interceptors stand in the chain, and where things are kept.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use anyhow::{Context, Result};
 use forebay_intercept::{Keeper, Usage};
@@ -13,31 +17,53 @@ use forebay_proxy::{
 };
 use forebay_query::{Limits, Service};
 use forebay_store::{Shelf, Store};
+use forebay_tools::{Desk, Preparation, Toolbox};
 
-use crate::config::Config;
+use crate::{cli::WorkerArguments, config::Config};
 
 /// A message up to this long is never written to disk.
 const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
 
+/// A process that prepares what was kept ends soon after it has nothing to do.
+const PREPARATION_IDLE: Duration = Duration::from_secs(5);
+
 /// The whole way between one client and one upstream. Unless that is turned off, large results are
-/// kept, and all are counted.
+/// kept, all are counted, and tools are added that look at what was kept.
 pub(crate) fn relay(
     upstream: UpstreamName,
     config: Config,
     recorder: Option<Recorder>,
-) -> (Relay, Option<Arc<Usage>>) {
+) -> Result<(Relay, Option<Arc<Usage>>)> {
     let router = Router::sole(upstream);
     if !config.enabled {
-        return (Relay::new(router, Chain::default(), recorder), None);
+        return Ok((Relay::new(router, Chain::default(), recorder), None));
     }
-    let shelf = Shelf::new(&config.persist_location, config.durability(), config.retention());
-    let shelf = Arc::new(shelf);
+    let shelf = shelf(&config);
     // What was kept before is tidied up meanwhile.
     shelf.tidy_if_due();
     let usage = Arc::new(usage(shelf.clone()));
-    let keeper: Arc<dyn Interceptor> = Arc::new(Keeper::new(shelf, config.policy, usage.clone()));
-    let chain = Chain::new([keeper], Deadlines::default());
-    (Relay::new(router, chain, recorder), Some(usage))
+    let keeper = Keeper::new(shelf.clone(), config.policy.clone(), usage.clone());
+    let chain: Vec<Arc<dyn Interceptor>> = if config.offer.tools.is_empty() {
+        vec![Arc::new(keeper)]
+    } else {
+        let preparation = Preparation::with(preparing_service(&config)?);
+        let toolbox =
+            Toolbox::new(desk(&config, shelf)?, config.offer, config.policy, Some(preparation));
+        let (toolbox, sequel) = forebay_tools::placed(toolbox);
+        vec![toolbox, Arc::new(keeper.followed_by(sequel))]
+    };
+    Ok((Relay::new(router, Chain::new(chain, Deadlines::default()), recorder), Some(usage)))
+}
+
+/// Where what was kept is looked at.
+pub(crate) fn desk(config: &Config, shelf: Arc<Shelf>) -> Result<Desk> {
+    let service = service(config, config.query.clone(), &[])?;
+    Ok(Desk::new(&config.persist_location, shelf, service))
+}
+
+/// What is kept, opened when it is needed.
+pub(crate) fn shelf(config: &Config) -> Arc<Shelf> {
+    Arc::new(Shelf::new(&config.persist_location, config.durability(), config.retention()))
 }
 
 fn usage(shelf: Arc<Shelf>) -> Usage {
@@ -47,16 +73,31 @@ fn usage(shelf: Arc<Shelf>) -> Usage {
 }
 
 /// What answers queries over what has been kept, in processes of their own.
-pub(crate) fn service(config: &Config) -> Result<Service> {
-    let program = std::env::current_exe().context("the program's own file is not found")?;
-    let arguments = vec!["query-worker".into()];
-    Ok(Service::new(&config.persist_location, Limits::default(), program, arguments))
+fn service(config: &Config, limits: Limits, flags: &[&str]) -> Result<Service> {
+    // The file itself, even if another has taken its name since.
+    let running = PathBuf::from("/proc/self/exe");
+    let program = if running.exists() {
+        running
+    } else {
+        std::env::current_exe().context("the program's own file is not found")?
+    };
+    let arguments = ["query-worker"].iter().chain(flags).map(Into::into).collect();
+    Ok(Service::new(&config.persist_location, limits, program, arguments))
+}
+
+/// What prepares results for queries, and gives way to everything else.
+fn preparing_service(config: &Config) -> Result<Service> {
+    let limits = Limits { idle: PREPARATION_IDLE, ..config.query.clone() };
+    service(config, limits, &["--background"])
 }
 
 /// Answers queries, in the process that is for that.
-pub(crate) fn serve_queries() -> Result<()> {
+pub(crate) fn serve_queries(arguments: &WorkerArguments) -> Result<()> {
     /// Not among those that the library names on every system.
     const SIGXFSZ: i32 = 25;
+    if arguments.background {
+        let _ = rustix::process::setpriority_process(None, 19);
+    }
     // A file that grows past its limit is an error of that write, not the end.
     let ignored = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGXFSZ, ignored)?;

@@ -48,7 +48,15 @@ pub(crate) enum Command {
     DemoServer,
     /// The process that queries run in
     #[command(hide = true)]
-    QueryWorker,
+    QueryWorker(WorkerArguments),
+}
+
+/// How a worker runs.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArguments {
+    /// Give way to everything else
+    #[arg(long)]
+    pub(crate) background: bool,
 }
 
 /// Where settings come from.

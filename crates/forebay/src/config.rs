@@ -14,7 +14,9 @@ mod settings;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use forebay_intercept::Policy;
+use forebay_query::Limits;
 use forebay_store::{Durability, Retention};
+use forebay_tools::Offer;
 
 pub(crate) use self::{kind::Given, problem::Problems};
 use self::{problem::Problem, settings::Setting};
@@ -29,6 +31,8 @@ pub(crate) struct Config {
     pub(crate) compress_after_days: u64,
     pub(crate) wait_for_disk: bool,
     pub(crate) policy: Policy,
+    pub(crate) offer: Offer,
+    pub(crate) query: Limits,
 }
 
 /// Where settings come from, besides the file in its usual place.
@@ -74,6 +78,8 @@ impl Config {
             compress_after_days: 1,
             wait_for_disk: false,
             policy: Policy::default(),
+            offer: Offer::default(),
+            query: Limits::default(),
         }
     }
 

@@ -24,7 +24,9 @@ fn main() -> ExitCode {
         Command::Stats(arguments) => cli::stats::run(arguments, &mut Screen::stdout()),
         Command::Demo(arguments) => cli::demo::run(&arguments, &mut Screen::stdout()),
         Command::Query(arguments) => cli::query::run(arguments, &mut Screen::stdout()),
-        Command::QueryWorker => assemble::serve_queries().map(|()| ExitCode::SUCCESS),
+        Command::QueryWorker(arguments) => {
+            assemble::serve_queries(&arguments).map(|()| ExitCode::SUCCESS)
+        }
         Command::DemoServer => demo::server::run(stdin().lock(), &mut stdout()),
         Command::Config(arguments) => cli::config::run(&arguments, &mut Screen::stdout()),
     };

@@ -62,11 +62,26 @@ pub fn tokens(text: &str) -> u64 {
     tokens::up_to(u64::MAX, text).unwrap_or_default()
 }
 
+/// [`tokens`], if they are no more than `limit`. A text of many more takes no longer.
+pub fn tokens_up_to(limit: u64, text: &str) -> Option<u64> {
+    tokens::up_to(limit, text)
+}
+
+/// What comes after a result has been kept.
+pub trait Sequel: Send + Sync {
+    /// What a summary says can be done with what was kept.
+    fn advice(&self) -> String;
+
+    /// A result has been kept, and its summary is about to go out. Must be quick.
+    fn kept(&self, dataset: &Dataset);
+}
+
 /// Keeps large results.
 pub struct Keeper {
     shelf: Arc<Shelf>,
     policy: Policy,
     usage: Arc<Usage>,
+    sequel: Option<Arc<dyn Sequel>>,
     /// Tools that draw an interface of their own from their result, as the list of tools says.
     exempt: Mutex<HashSet<String>>,
 }
@@ -74,7 +89,13 @@ pub struct Keeper {
 impl Keeper {
     /// An interceptor that keeps results on `shelf` as `policy` says, and counts all in `usage`.
     pub fn new(shelf: Arc<Shelf>, policy: Policy, usage: Arc<Usage>) -> Self {
-        Self { shelf, policy, usage, exempt: Mutex::default() }
+        Self { shelf, policy, usage, sequel: None, exempt: Mutex::default() }
+    }
+
+    /// The same, with something that comes after each result.
+    #[must_use]
+    pub fn followed_by(self, sequel: Arc<dyn Sequel>) -> Self {
+        Self { sequel: Some(sequel), ..self }
     }
 
     /// What a result of `call` may have before it is kept.
@@ -104,9 +125,13 @@ impl Keeper {
         );
         let profile = profile?;
         let dataset = captured.commit(call, result, &profile, weight, tokens)?;
-        let summary = summarise::of(&dataset, &profile, &self.policy);
+        let advice = self.sequel.as_ref().map(|sequel| sequel.advice());
+        let summary = summarise::of(&dataset, &profile, &self.policy, advice.as_deref());
         self.usage.captured(call, &dataset, &summary.text);
         self.shelf.tidy_if_due();
+        if let Some(sequel) = &self.sequel {
+            sequel.kept(&dataset);
+        }
         Ok(replace::result(result, &summary)?)
     }
 }

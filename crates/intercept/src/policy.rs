@@ -137,12 +137,15 @@ impl Policy {
                 When::Over(tokens) => Limit::Over { tokens, bytes: None },
             };
         }
+        let (tokens, bytes) = self.reply_limit(client);
+        Limit::Over { tokens, bytes }
+    }
+
+    /// What a result may have, in tokens and bytes, that nothing special is said about.
+    pub fn reply_limit(&self, client: Option<&str>) -> (u64, Option<u64>) {
         match self.threshold {
-            Some(tokens) => Limit::Over { tokens, bytes: None },
-            None => Limit::Over {
-                tokens: DEFAULT_THRESHOLD,
-                bytes: client.and_then(presets::max_bytes),
-            },
+            Some(tokens) => (tokens, None),
+            None => (DEFAULT_THRESHOLD, client.and_then(presets::max_bytes)),
         }
     }
 

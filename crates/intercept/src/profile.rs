@@ -109,6 +109,23 @@ impl Profile {
         self.tables.first()
     }
 
+    /// What the tables are called, behind the dataset's own name: the main one nothing, others what
+    /// their path ends with, if that is a word of their own, or else their number.
+    pub(crate) fn table_names(&self) -> Vec<String> {
+        let mut names = vec![String::new()];
+        for (index, table) in self.tables.iter().enumerate().skip(1) {
+            let last = table.path.rsplit(['.', '[', ']', '"']).find(|part| !part.is_empty());
+            let is_word = |text: &&str| {
+                text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                    && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+                    && !names.iter().any(|known| known.eq_ignore_ascii_case(text))
+            };
+            let name = last.filter(is_word).map_or_else(|| (index + 1).to_string(), str::to_owned);
+            names.push(name);
+        }
+        names
+    }
+
     pub(crate) fn records(&self) -> Option<u64> {
         self.main().map(|table| table.records)
     }
@@ -132,7 +149,10 @@ impl Profile {
 
     /// Everything else that is known, for the metadata.
     pub(crate) fn details(&self) -> Map<String, Value> {
-        let tables: Vec<Value> = self.tables.iter().map(Table::facts).collect();
+        let mut tables: Vec<Value> = self.tables.iter().map(Table::facts).collect();
+        for (facts, name) in tables.iter_mut().zip(self.table_names()) {
+            facts["name"] = name.into();
+        }
         let samples = self.main().map(|table| table.samples.clone()).unwrap_or_default();
         let envelope: Map<String, Value> = self
             .envelope

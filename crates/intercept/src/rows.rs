@@ -279,7 +279,7 @@ fn mend_surrogates(json: &mut [u8]) {
             // The backslash is itself escaped: this is text.
             _ if backslashes % 2 == 1 => at += 2,
             Some(0xD800..=0xDBFF) if matches!(unit(json, at + 6), Some(0xDC00..=0xDFFF)) => {
-                at += 12
+                at += 12;
             }
             Some(0xD800..=0xDFFF) => {
                 json[at + 2..at + 6].copy_from_slice(b"fffd");

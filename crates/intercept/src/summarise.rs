@@ -37,12 +37,18 @@ pub(crate) struct Summary {
 }
 
 /// Writes the summary of a dataset within the policy's budget.
-pub(crate) fn of(dataset: &Dataset, profile: &Profile, policy: &Policy) -> Summary {
+pub(crate) fn of(
+    dataset: &Dataset,
+    profile: &Profile,
+    policy: &Policy,
+    advice: Option<&str>,
+) -> Summary {
     let subject = Subject {
         dataset,
         profile,
         by_weight: fields::by_weight(profile),
         examples: profile.main().map(|table| examples::of(dataset.id(), table)).unwrap_or_default(),
+        advice,
     };
     let budget = policy.summary_tokens as u64;
     Summary {
@@ -81,6 +87,8 @@ struct Subject<'a> {
     /// The fields' places, the most telling first.
     by_weight: Vec<usize>,
     examples: Vec<String>,
+    /// What can be done with it.
+    advice: Option<&'a str>,
 }
 
 impl Subject<'_> {
@@ -129,6 +137,9 @@ impl Subject<'_> {
             (Some(table), _) => self.table(&mut out, table, shares),
             (None, Some(outline)) => text_outline(&mut out, outline, shares),
             (None, None) => {}
+        }
+        if let Some(advice) = self.advice {
+            let _ = writeln!(out, "{advice}");
         }
         let _ = write!(out, "The whole result is kept in {}", self.path());
         for (path, bytes) in self.other_payloads() {
@@ -188,6 +199,9 @@ impl Subject<'_> {
             "format": self.profile.format.name(),
             "path": self.path(),
         });
+        if let Some(advice) = self.advice {
+            facts["next"] = advice.into();
+        }
         let others = self.other_payloads().map(|(path, bytes)| format!("{path} ({bytes} bytes)"));
         insert_some(&mut facts, "other_paths", others.collect());
         if let Some(table) = self.profile.main() {
@@ -270,9 +284,11 @@ impl Subject<'_> {
     }
 
     fn other_tables(&self) -> impl Iterator<Item = String> {
-        self.profile.tables.iter().skip(1).map(|table| {
+        let tables = self.profile.tables.iter().zip(self.profile.table_names()).skip(1);
+        tables.map(|(table, name)| {
             let path = harmless(&table.path, MAX_NAME_CHARS);
-            format!("{path} ({} records, {} fields)", table.records, table.fields.len())
+            let (records, fields) = (table.records, table.fields.len());
+            format!("{}_{name} ({path}, {records} records, {fields} fields)", self.dataset.id())
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    fmt::Write as _,
     path::{Path, PathBuf},
     thread,
 };
@@ -15,6 +16,9 @@ use crate::{
     tables::View,
 };
 
+/// The table for a result that must be made before it can be looked at.
+const SETTLED: &str = "forebay_settled";
+
 /// A database, and what it may read and write.
 pub(crate) struct Engine {
     pub(crate) connection: Connection,
@@ -22,7 +26,7 @@ pub(crate) struct Engine {
 }
 
 /// The first rows of a result.
-pub(crate) struct Rows {
+pub(crate) struct Found {
     pub(crate) columns: Vec<Column>,
     /// Each a JSON array.
     pub(crate) rows: Vec<String>,
@@ -92,16 +96,33 @@ impl Engine {
             let mut full = quoted(name);
             if let Some(schema) = schema {
                 let schema = quoted(schema);
-                batch.push_str(&format!("CREATE SCHEMA IF NOT EXISTS {schema};\n"));
+                let _ = writeln!(batch, "CREATE SCHEMA IF NOT EXISTS {schema};");
                 full = format!("{schema}.{full}");
             }
-            batch.push_str(&format!("CREATE OR REPLACE VIEW {full} AS {select};\n"));
+            let _ = writeln!(batch, "CREATE OR REPLACE VIEW {full} AS {select};");
         }
         self.connection.execute_batch(&batch).map_err(failure)
     }
 
+    /// The query to run in place of one whose columns are only known once its data has been read: it
+    /// reads a table that is made of it.
+    pub(crate) fn settled(&self, form: Form, sql: &str) -> duckdb::Result<String> {
+        if form != Form::Pivot {
+            return Ok(sql.to_owned());
+        }
+        self.connection
+            .execute_batch(&format!("CREATE TEMP TABLE {SETTLED} AS FROM (\n{sql}\n)"))?;
+        Ok(format!("FROM {SETTLED}"))
+    }
+
     /// The first rows of a query.
-    pub(crate) fn select(&self, form: Form, sql: &str, max_rows: u64) -> duckdb::Result<Rows> {
+    pub(crate) fn select(
+        &self,
+        form: Form,
+        sql: &str,
+        max_rows: u64,
+        max_bytes: u64,
+    ) -> duckdb::Result<Found> {
         if form == Form::Explain {
             return self.explain(sql);
         }
@@ -112,11 +133,17 @@ impl Engine {
             "SELECT CAST(json_array(*COLUMNS(*)) AS VARCHAR) FROM (\n{sql}\n) LIMIT {one_more}"
         );
         let mut statement = self.connection.prepare(&wrapped)?;
-        let found = statement.query_map([], |row| row.get::<_, String>(0))?;
-        let mut rows: Vec<String> = found.collect::<duckdb::Result<_>>()?;
-        let has_more = rows.len() as u64 > max_rows;
-        rows.truncate(usize::try_from(max_rows).unwrap_or(usize::MAX));
-        Ok(Rows { columns, rows, has_more })
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        for row in statement.query_map([], |row| row.get::<_, String>(0))? {
+            let row = row?;
+            bytes += row.len() as u64;
+            let is_too_much = rows.len() as u64 >= max_rows || bytes > max_bytes;
+            if is_too_much && !rows.is_empty() {
+                return Ok(Found { columns, rows, has_more: true });
+            }
+            rows.push(row);
+        }
+        Ok(Found { columns, rows, has_more: false })
     }
 
     /// Writes all rows of a query to a file, and says how many there are.
@@ -148,17 +175,18 @@ impl Engine {
         columns.collect()
     }
 
-    fn explain(&self, sql: &str) -> duckdb::Result<Rows> {
+    fn explain(&self, sql: &str) -> duckdb::Result<Found> {
         let mut statement = self.connection.prepare(sql)?;
         let lines = statement.query_map([], |row| row.get::<_, String>(1))?;
         let plan = lines.collect::<duckdb::Result<Vec<String>>>()?.join("\n");
         let rows = plan.lines().map(|line| serde_json::json!([line]).to_string()).collect();
         let columns = vec![Column { name: "plan".to_owned(), kind: "VARCHAR".to_owned() }];
-        Ok(Rows { columns, rows, has_more: false })
+        Ok(Found { columns, rows, has_more: false })
     }
 }
 
 /// An error that no query should cause.
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 pub(crate) fn failure(error: duckdb::Error) -> QueryError {
     QueryError::Failed(error.to_string())
 }

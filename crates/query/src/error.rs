@@ -22,6 +22,9 @@ pub enum QueryError {
         .0.as_secs()
     )]
     Late(Duration),
+    /// What it gives is not a table: a plan.
+    #[error("A plan cannot be written to a file; leave EXPLAIN out.")]
+    NotKept,
     /// It was cancelled.
     #[error("The query was cancelled.")]
     Cancelled,
@@ -51,6 +54,7 @@ pub enum QueryError {
 pub(crate) enum Kind {
     Refused,
     Late,
+    NotKept,
     Cancelled,
     Other,
 }
@@ -60,6 +64,7 @@ impl QueryError {
         match self {
             Self::Refused(_) => Kind::Refused,
             Self::Late(_) => Kind::Late,
+            Self::NotKept => Kind::NotKept,
             Self::Cancelled => Kind::Cancelled,
             _ => Kind::Other,
         }
@@ -69,6 +74,7 @@ impl QueryError {
         match kind {
             Kind::Refused => Self::Refused(text),
             Kind::Late => Self::Late(limit),
+            Kind::NotKept => Self::NotKept,
             Kind::Cancelled => Self::Cancelled,
             Kind::Other => Self::Failed(text),
         }

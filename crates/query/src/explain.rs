@@ -1,5 +1,7 @@
 //! Says what is wrong with a query, and what to try instead.
 
+use std::fmt::Write as _;
+
 use strsim::damerau_levenshtein;
 
 use crate::{Column, QueryError, columns::quoted, engine::Engine, tables::View};
@@ -33,15 +35,15 @@ pub(crate) fn error(
                     <= 1 + wrong.len() / 3
             });
         if let Some(nearest) = nearest {
-            said.push_str(&format!("\nDid you mean {}?", shown(nearest)));
+            let _ = write!(said, "\nDid you mean {}?", shown(nearest));
             if let Some(corrected) = corrected(sql, wrong, nearest) {
-                said.push_str(&format!(" Try: {corrected}"));
+                let _ = write!(said, " Try: {corrected}");
             }
         }
     }
     if text.starts_with("Binder Error") || text.starts_with("Catalog Error") {
         for (name, columns) in &tables {
-            said.push_str(&format!("\nColumns of {name}: {}", listed(columns)));
+            let _ = write!(said, "\nColumns of {name}: {}", listed(columns));
         }
     }
     if text.contains("Out of Memory") {

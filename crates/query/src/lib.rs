@@ -19,7 +19,8 @@ mod worker;
 
 pub use columns::{literal, quoted};
 pub use error::QueryError;
-pub use protocol::{Column, FileForm, Limits, PLACE, Query};
+pub use guard::bare;
+pub use protocol::{ALL_ROWS, Column, FileForm, Limits, NUMBER, PLACE, Query};
 pub use rows::RowReader;
 pub use service::{Conduct, Patient, Selected, Service, WrittenFile};
 pub use tables::{table_name, table_names, word};

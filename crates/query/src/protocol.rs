@@ -65,8 +65,10 @@ pub(crate) struct Ask {
 pub(crate) enum What {
     /// Makes the rows of a dataset's tables, if they are not there.
     Rows { dataset: DatasetId },
+    /// Tells the columns of a query, which does not run.
+    Columns { query: Query },
     /// Runs a query and gives its first rows.
-    Select { query: Query, max_rows: u64 },
+    Select { query: Query, max_rows: u64, max_bytes: u64 },
     /// Runs a query and writes its rows to a file that does not exist.
     Write { query: Query, file: PathBuf, form: FileForm, max_rows: u64 },
 }
@@ -78,12 +80,18 @@ pub struct Query {
     pub sql: String,
     /// What `dataset` and `data` stand for.
     pub dataset: Option<DatasetId>,
-    /// Whether tables have the column [`PLACE`], too.
+    /// Whether tables have the columns [`PLACE`] and [`NUMBER`], too.
     pub with_places: bool,
 }
 
 /// The column that says where a record begins in its payload.
 pub const PLACE: &str = "__at";
+
+/// More rows than any result has.
+pub const ALL_ROWS: u64 = (i64::MAX - 1).cast_unsigned();
+
+/// The column that counts the records of a table, from 0 on.
+pub const NUMBER: &str = "file_row_number";
 
 /// A column of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,11 +107,25 @@ pub struct Column {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Say {
-    Progress { done: f64, message: String },
+    Progress {
+        done: f64,
+        message: String,
+    },
+    /// All rows are there, and the query runs.
+    Running,
     Columns(Vec<Column>),
-    End { rows: u64, has_more: bool },
-    Error { kind: Kind, text: String },
+    End {
+        rows: u64,
+        has_more: bool,
+    },
+    Error {
+        kind: Kind,
+        text: String,
+    },
 }
+
+/// How long making rows may take.
+pub(crate) const MAX_PREPARATION: Duration = Duration::from_secs(600);
 
 /// What a worker is told besides questions.
 pub(crate) const CANCEL: &str = "cancel";

@@ -6,9 +6,11 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use duckdb::Connection;
@@ -47,6 +49,10 @@ pub(crate) fn file(
         return Ok(store.plain_file(dataset, 0)?);
     }
     let path = dataset.rows_path(*index);
+    if path.exists() {
+        return Ok(path);
+    }
+    let _alone = Alone::with(&path, watch)?;
     if path.exists() {
         return Ok(path);
     }
@@ -100,6 +106,38 @@ fn payload(more: &serde_json::Map<String, Value>) -> usize {
     usize::try_from(part).unwrap_or_default()
 }
 
+/// Makes processes that want the same rows wait for the one that makes them.
+struct Alone {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Alone {
+    fn with(rows: &Path, watch: &Watch) -> Result<Self, QueryError> {
+        const TICK: Duration = Duration::from_millis(10);
+        let name = rows.file_name().unwrap_or_default().to_string_lossy();
+        let path = rows.with_file_name(format!(".{name}.lock"));
+        let file = File::create(&path)?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { path, _file: file }),
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) if watch.is_stopped() => return Err(watch.why()),
+                Err(TryLockError::WouldBlock) => {
+                    watch.progress(0.0, "another process is making the rows");
+                    thread::sleep(TICK);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 /// A file of JSON lines that is removed when it has been read.
 struct Lines(PathBuf);
 
@@ -143,9 +181,9 @@ impl Source<'_> {
             for column in &mut self.columns {
                 column.kind = weaker(column.kind);
             }
-            let types: Vec<String> =
+            let weakened: Vec<String> =
                 self.columns.iter().map(|column| column.kind.sql().to_owned()).collect();
-            outcome = self.copy(connection, file, &types);
+            outcome = self.copy(connection, file, &weakened);
             if !matches!(&outcome, Err(error) if is_misfit(error)) {
                 break;
             }

@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -14,13 +14,13 @@ use forebay_store::DatasetId;
 
 use crate::{
     Column, FileForm, Limits, Query, QueryError,
-    protocol::{Ask, CANCEL, Say, What},
+    protocol::{Ask, CANCEL, MAX_PREPARATION, Say, What},
 };
 
 /// How long a worker may take beyond its limit before it is ended.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long making rows may take.
-const MAX_PREPARATION: Duration = Duration::from_secs(600);
+/// How often whoever asked is asked whether the answer is still wanted.
+const TICK: Duration = Duration::from_millis(5);
 
 /// Answers queries, in processes of their own.
 pub struct Service {
@@ -29,7 +29,7 @@ pub struct Service {
     program: PathBuf,
     arguments: Vec<OsString>,
     /// Workers that have nothing to do.
-    idle: Mutex<Vec<Worker>>,
+    idle: Arc<Mutex<Vec<Worker>>>,
 }
 
 /// The first rows of a result.
@@ -78,7 +78,7 @@ impl Service {
     /// A service for the store at `home`, whose workers are started as `program arguments…`, which
     /// must call [`crate::serve`].
     pub fn new(home: &Path, limits: Limits, program: PathBuf, arguments: Vec<OsString>) -> Self {
-        Self { home: home.to_owned(), limits, program, arguments, idle: Mutex::default() }
+        Self { home: home.to_owned(), limits, program, arguments, idle: Arc::default() }
     }
 
     /// What a query may take.
@@ -92,27 +92,34 @@ impl Service {
         self.ask(what, MAX_PREPARATION, conduct).map(drop)
     }
 
-    /// The first rows of a query.
+    /// The first rows of a query: as many as `max_rows` and `max_bytes` allow, but one at least.
     pub fn select(
         &self,
         query: &Query,
         max_rows: u64,
+        max_bytes: u64,
         conduct: &dyn Conduct,
     ) -> Result<Selected, QueryError> {
-        let what = What::Select { query: query.clone(), max_rows };
+        let what = What::Select { query: query.clone(), max_rows, max_bytes };
         let answer = self.ask(what, self.limits.time, conduct)?;
         Ok(Selected { columns: answer.columns, rows: answer.lines, has_more: answer.has_more })
     }
 
-    /// Writes the rows of a query to a file that does not exist.
+    /// The columns that a query gives.
+    pub fn columns(&self, query: &Query, conduct: &dyn Conduct) -> Result<Vec<Column>, QueryError> {
+        let what = What::Columns { query: query.clone() };
+        Ok(self.ask(what, self.limits.time, conduct)?.columns)
+    }
+
+    /// Writes the first rows of a query to a file that does not exist.
     pub fn write(
         &self,
         query: &Query,
         file: &Path,
         form: FileForm,
+        max_rows: u64,
         conduct: &dyn Conduct,
     ) -> Result<WrittenFile, QueryError> {
-        let max_rows = self.limits.max_rows;
         let what = What::Write { query: query.clone(), file: file.to_owned(), form, max_rows };
         let answer = self.ask(what, self.limits.time, conduct)?;
         let (rows, has_more) = (answer.rows.min(max_rows), answer.has_more);
@@ -140,17 +147,33 @@ impl Service {
         self.done(worker, outcome)
     }
 
-    /// Keeps a worker for the next question, if it is well.
+    /// Keeps a worker for the next question, once it is free.
     fn done(
         &self,
-        worker: Worker,
+        mut worker: Worker,
         outcome: Result<Answer, QueryError>,
     ) -> Result<Answer, QueryError> {
-        if worker.is_well {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+        match worker.state {
+            Work::Done => push(&self.idle, worker),
+            Work::Broken => {}
+            Work::Preparing | Work::Running(_) => {
+                // It may still be making rows, which the next question will want.
+                let idle = self.idle.clone();
+                let wait = move || {
+                    if worker.is_free_soon() {
+                        push(&idle, worker);
+                    }
+                };
+                // Without a thread it is ended here.
+                let _ = thread::Builder::new().name("query".to_owned()).spawn(wait);
+            }
         }
         outcome
     }
+}
+
+fn push(idle: &Mutex<Vec<Worker>>, worker: Worker) {
+    idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
 }
 
 #[derive(Default)]
@@ -166,7 +189,20 @@ struct Worker {
     input: Option<ChildStdin>,
     lines: mpsc::Receiver<String>,
     has_said_nothing: bool,
-    is_well: bool,
+    state: Work,
+}
+
+/// What a worker is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// It makes rows, which takes what it takes.
+    Preparing,
+    /// It runs a query, since then.
+    Running(Instant),
+    /// It has answered.
+    Done,
+    /// It has ended, or does not heed.
+    Broken,
 }
 
 impl Worker {
@@ -182,64 +218,104 @@ impl Worker {
         let output = child.stdout.take().ok_or_else(missing)?;
         let (sender, lines) = mpsc::sync_channel(1024);
         thread::Builder::new().name("query".to_owned()).spawn(move || pass_on(output, &sender))?;
-        Ok(Self { child, input, lines, has_said_nothing: true, is_well: true })
+        Ok(Self { child, input, lines, has_said_nothing: true, state: Work::Done })
     }
 
     fn tell(&mut self, line: &str) -> io::Result<()> {
-        self.has_said_nothing = true;
         let input = self.input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         input.write_all(line.as_bytes())?;
         input.write_all(b"\n")?;
         input.flush()
     }
 
-    /// Waits for the answer. A worker that does not heed the limit or the wish to cancel is ended.
+    /// Waits for the answer. A worker that does not heed its limit is ended.
     fn answer(&mut self, limit: Duration, conduct: &dyn Conduct) -> Result<Answer, QueryError> {
-        const TICK: Duration = Duration::from_millis(5);
+        self.has_said_nothing = true;
+        self.state = Work::Preparing;
+        let asked = Instant::now();
         let mut answer = Answer::default();
-        let mut cancelled: Option<Instant> = None;
-        let mut last_heard = Instant::now();
         loop {
             match self.lines.recv_timeout(TICK) {
-                Ok(line) if line.starts_with('[') => answer.lines.push(line),
                 Ok(line) => {
                     self.has_said_nothing = false;
-                    last_heard = Instant::now();
-                    match serde_json::from_str(&line).map_err(io::Error::other)? {
-                        Say::Progress { done, message } => conduct.progress(done, &message),
-                        Say::Columns(columns) => answer.columns = columns,
-                        Say::End { rows, has_more } => {
-                            (answer.rows, answer.has_more) = (rows, has_more);
-                            return Ok(answer);
-                        }
-                        Say::Error { kind, text } => {
-                            return Err(QueryError::told(kind, text, limit));
-                        }
+                    if let Some(outcome) = self.hear(line, &mut answer, limit, conduct)? {
+                        return outcome.map(|()| answer);
                     }
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    self.is_well = false;
+                    self.state = Work::Broken;
                     return Err(QueryError::Ended);
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
-            if cancelled.is_none() && conduct.is_cancelled() {
-                cancelled = Some(Instant::now());
-                let has_heard = self.tell(CANCEL);
-                self.has_said_nothing = false;
-                if has_heard.is_err() {
-                    self.is_well = false;
-                    return Err(QueryError::Cancelled);
+            if conduct.is_cancelled() {
+                if self.tell(CANCEL).is_err() {
+                    self.state = Work::Broken;
                 }
+                return Err(QueryError::Cancelled);
             }
-            let is_deaf = cancelled.is_some_and(|since| since.elapsed() > GRACE);
-            // Making rows comes before the query and has a limit of its own.
-            let is_late = last_heard.elapsed() > limit.max(MAX_PREPARATION) + GRACE;
-            if is_deaf || is_late {
-                self.is_well = false;
-                let _ = self.child.kill();
-                return Err(if is_deaf { QueryError::Cancelled } else { QueryError::Late(limit) });
+            let is_late = match self.state {
+                Work::Running(since) => since.elapsed() > limit + GRACE,
+                Work::Preparing | Work::Done | Work::Broken => {
+                    asked.elapsed() > MAX_PREPARATION + GRACE
+                }
+            };
+            if is_late {
+                self.state = Work::Broken;
+                return Err(QueryError::Late(limit));
             }
+        }
+    }
+
+    /// Takes a line in; gives how it went, if it was the last one.
+    fn hear(
+        &mut self,
+        line: String,
+        answer: &mut Answer,
+        limit: Duration,
+        conduct: &dyn Conduct,
+    ) -> io::Result<Option<Result<(), QueryError>>> {
+        if line.starts_with('[') {
+            answer.lines.push(line);
+            return Ok(None);
+        }
+        match serde_json::from_str(&line).map_err(io::Error::other)? {
+            Say::Progress { done, message } => conduct.progress(done, &message),
+            Say::Running => self.state = Work::Running(Instant::now()),
+            Say::Columns(columns) => answer.columns = columns,
+            Say::End { rows, has_more } => {
+                self.state = Work::Done;
+                (answer.rows, answer.has_more) = (rows, has_more);
+                return Ok(Some(Ok(())));
+            }
+            Say::Error { kind, text } => {
+                self.state = Work::Done;
+                return Ok(Some(Err(QueryError::told(kind, text, limit))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until a worker whose answer nobody wants any more is free. One that does not heed is not.
+    fn is_free_soon(&mut self) -> bool {
+        let since = Instant::now();
+        let mut unwanted = Answer::default();
+        loop {
+            let patience = match self.state {
+                Work::Preparing => MAX_PREPARATION + GRACE,
+                Work::Running(_) => GRACE,
+                Work::Done => return true,
+                Work::Broken => return false,
+            };
+            let left = patience.saturating_sub(since.elapsed());
+            let Ok(line) = self.lines.recv_timeout(left) else {
+                self.state = Work::Broken;
+                return false;
+            };
+            if self.hear(line, &mut unwanted, Duration::ZERO, &Patient).is_err() {
+                self.state = Work::Broken;
+            }
+            unwanted.lines.clear();
         }
     }
 }
@@ -250,7 +326,7 @@ impl Drop for Worker {
         // It ends when its input does.
         self.input = None;
         let since = Instant::now();
-        while self.is_well
+        while self.state == Work::Done
             && matches!(self.child.try_wait(), Ok(None))
             && since.elapsed() < PATIENCE
         {

@@ -8,7 +8,7 @@
 //! | `list_issues`, `github.list_issues` | the latest result of a tool |
 //! | `list_issues_history` | all its results, with `_dataset` and `_captured_at` |
 
-use std::path::PathBuf;
+use std::{fmt::Write as _, path::PathBuf};
 
 use forebay_store::{Dataset, DatasetId, Entry, Filter, Store};
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub(crate) struct Table {
 
 /// What a name means.
 pub(crate) enum Meaning {
-    One(Table),
+    One(Box<Table>),
     /// All results of a tool, newest first.
     History(Vec<(Entry, Table)>),
 }
@@ -62,7 +62,7 @@ pub(crate) fn find(
                 known.join(", ")
             )));
         };
-        return Ok(Some(Meaning::One(Table { dataset, index })));
+        return Ok(Some(Meaning::One(Box::new(Table { dataset, index }))));
     }
     let origin = store.origins()?.into_iter().filter(|(server, tool)| {
         let fits = |given: &str| given.eq_ignore_ascii_case(&word(tool));
@@ -97,7 +97,7 @@ pub(crate) fn find(
     match (is_history, results.len()) {
         (_, 0) => Ok(None),
         (true, _) => Ok(Some(Meaning::History(results))),
-        (false, _) => Ok(results.pop().map(|(_, table)| Meaning::One(table))),
+        (false, _) => Ok(results.pop().map(|(_, table)| Meaning::One(Box::new(table)))),
     }
 }
 
@@ -112,7 +112,8 @@ pub(crate) fn select(
         let file = literal(&rows(table)?.to_string_lossy());
         // A result of a query has no places.
         let columns = if is_result(&table.dataset) { "*" } else { &columns };
-        Ok::<_, QueryError>((columns.to_owned(), format!("FROM read_parquet({file})")))
+        let number = if with_places { ", file_row_number = true" } else { "" };
+        Ok::<_, QueryError>((columns.to_owned(), format!("FROM read_parquet({file}{number})")))
     };
     match meaning {
         Meaning::One(table) => {
@@ -149,15 +150,7 @@ pub(crate) fn facts(dataset: &Dataset) -> &[Value] {
 pub fn table_names(dataset: &Dataset) -> Vec<String> {
     let mut names = vec![String::new()];
     for (index, table) in facts(dataset).iter().enumerate().skip(1) {
-        let path = table["path"].as_str().unwrap_or_default();
-        let last = path.rsplit(['.', '[', ']', '"']).find(|part| !part.is_empty());
-        let is_word = |text: &&str| {
-            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                && !text.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        let name = last.filter(is_word).map(str::to_owned);
-        let name = name.filter(|name| !names.iter().any(|known| known.eq_ignore_ascii_case(name)));
-        names.push(name.unwrap_or_else(|| (index + 1).to_string()));
+        names.push(table["name"].as_str().map_or_else(|| (index + 1).to_string(), str::to_owned));
     }
     names
 }
@@ -211,17 +204,20 @@ pub(crate) fn unknown(store: &Store, current: Option<&DatasetId>, name: &str) ->
         .filter(|candidate| damerau_levenshtein(candidate, name) <= candidate.len() / 3);
     let mut said = format!("There is no table {name}.");
     if let Some(nearest) = nearest {
-        said.push_str(&format!(" Did you mean {nearest}?"));
+        let _ = write!(said, " Did you mean {nearest}?");
     }
     if current.is_none() && (name == "dataset" || name == "data") {
         said.push_str(" Pass dataset_id, so that it stands for that dataset.");
     }
     match latest.first() {
-        Some(entry) => said.push_str(&format!(
-            " Datasets go by their names, such as FROM {}; a tool's name stands for its latest \
-             result. list-saved-datasets shows them all.",
-            entry.id
-        )),
+        Some(entry) => {
+            let _ = write!(
+                said,
+                " Datasets go by their names, such as FROM {}; a tool's name stands for its latest \
+                 result. list-saved-datasets shows them all.",
+                entry.id
+            );
+        }
         None => said.push_str(" Nothing has been kept yet."),
     }
     said

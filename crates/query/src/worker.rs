@@ -34,7 +34,7 @@ use crate::{
     explain,
     guard::{self, Approved, Form},
     library,
-    protocol::{Ask, CANCEL, Query, Say, What},
+    protocol::{Ask, CANCEL, MAX_PREPARATION, Query, Say, What},
     rows,
     tables::{self, Meaning, View},
 };
@@ -51,7 +51,7 @@ pub fn serve(read: &RowReader) -> Result<(), QueryError> {
     let asks = listen(watch.clone(), spill.clone());
     let timed = watch.clone();
     thread::spawn(move || timed.time());
-    let mut worker = Worker { read, watch, spill, parser: None, engine: None };
+    let mut worker = Worker { read, watch, spill, store: None, parser: None, engine: None };
     let mut idle = FIRST;
     while let Ok(ask) = asks.recv_timeout(idle) {
         idle = ask.limits.idle;
@@ -71,6 +71,8 @@ struct Worker<'a> {
     watch: Arc<Watch>,
     /// Where it writes what does not fit into memory.
     spill: Arc<Spill>,
+    /// The store of the last question.
+    store: Option<(PathBuf, Store)>,
     /// A database that is asked for nothing but its parser's word.
     parser: Option<Connection>,
     /// The database of the last query, if it is as good as new.
@@ -81,10 +83,19 @@ impl Worker<'_> {
     fn answer(&mut self, ask: &Ask) -> Result<Say, QueryError> {
         library::load(&ask.home.join("lib"))?;
         let spill = self.spill.within(&ask.home)?;
-        self.watch.begin(ask.limits.time);
-        let store = Store::open(&ask.home, Durability::RightAfter)?;
+        self.watch.prepare();
+        let store = match self.store.take() {
+            Some((home, store)) if home == ask.home => store,
+            _ => Store::open(&ask.home, Durability::RightAfter)?,
+        };
+        let outcome = self.answer_from(&store, &spill, ask);
+        self.store = Some((ask.home.clone(), store));
+        outcome
+    }
+
+    fn answer_from(&mut self, store: &Store, spill: &Path, ask: &Ask) -> Result<Say, QueryError> {
         let rows_of = |table: &tables::Table| {
-            rows::file(&store, table, self.read, &ask.limits, &spill, &self.watch)
+            rows::file(store, table, self.read, &ask.limits, spill, &self.watch)
         };
         let (query, out) = match &ask.what {
             What::Rows { dataset } => {
@@ -94,7 +105,7 @@ impl Worker<'_> {
                 }
                 return Ok(Say::End { rows: 0, has_more: false });
             }
-            What::Select { query, .. } => (query, None),
+            What::Columns { query } | What::Select { query, .. } => (query, None),
             What::Write { query, file, .. } => (query, Some(file)),
         };
         if self.parser.is_none() {
@@ -103,21 +114,25 @@ impl Worker<'_> {
         let parser = self.parser.as_ref().ok_or(QueryError::Ended)?;
         let approved =
             guard::check(parser, &query.sql).map_err(|no| QueryError::Refused(no.to_string()))?;
+        let is_table = !matches!(ask.what, What::Select { .. });
+        if is_table && approved.form == Form::Explain {
+            return Err(QueryError::NotKept);
+        }
         let mut paths: BTreeSet<PathBuf> = out.cloned().into_iter().collect();
-        let views = self.views(&store, query, &approved, &mut |table| {
+        let views = self.views(store, query, &approved, &mut |table| {
             let path = rows_of(table)?;
             paths.insert(path.clone());
             Ok(path)
         })?;
-        // The time is the query's own; making rows takes what it takes.
-        self.watch.begin(ask.limits.time);
+        self.watch.run(ask.limits.time)?;
+        say(&Say::Running)?;
         let engine = match self.engine.take() {
             Some(engine) if engine.reaches(&paths) => engine,
-            _ => Engine::guarded(&ask.limits, &spill, paths)?,
+            _ => Engine::guarded(&ask.limits, spill, paths)?,
         };
         self.watch.interrupt_with(&engine.connection);
         engine.define(&views)?;
-        let outcome = run(&engine, &approved, &ask.what);
+        let outcome = run(&engine, approved.form, &ask.what);
         let outcome = match outcome {
             Err(_) if self.watch.is_stopped() => Err(self.watch.why()),
             Err(error) => Err(explain::error(&engine, &query.sql, &views, &error)),
@@ -194,14 +209,20 @@ fn remove_left_behind(all: &Path) {
     }
 }
 
-fn run(engine: &Engine, approved: &Approved, what: &What) -> duckdb::Result<Say> {
+fn run(engine: &Engine, form: Form, what: &What) -> duckdb::Result<Say> {
+    // If nobody listens any more, nobody misses anything.
     match what {
         What::Rows { .. } => Ok(Say::End { rows: 0, has_more: false }),
-        What::Select { query, max_rows } => {
-            let found = engine.select(approved.form, &query.sql, *max_rows)?;
+        What::Columns { query } => {
+            let sql = engine.settled(form, guard::bare(&query.sql))?;
+            let _ = say(&Say::Columns(engine.describe(&sql)?));
+            Ok(Say::End { rows: 0, has_more: false })
+        }
+        What::Select { query, max_rows, max_bytes } => {
+            let sql = engine.settled(form, guard::bare(&query.sql))?;
+            let found = engine.select(form, &sql, *max_rows, *max_bytes)?;
             let rows = found.rows.len() as u64;
             let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-            // If nobody listens any more, nobody misses anything.
             let _ = write_line(&mut out, &Say::Columns(found.columns));
             for row in found.rows {
                 let _ = out.write_all(row.as_bytes()).and_then(|()| out.write_all(b"\n"));
@@ -209,9 +230,10 @@ fn run(engine: &Engine, approved: &Approved, what: &What) -> duckdb::Result<Say>
             let _ = out.flush();
             Ok(Say::End { rows, has_more: found.has_more })
         }
-        What::Write { query, file, form, max_rows } => {
-            let columns = engine.describe(&query.sql)?;
-            let rows = engine.write(&query.sql, file, *form, max_rows.saturating_add(1))?;
+        What::Write { query, file, form: file_form, max_rows } => {
+            let sql = engine.settled(form, guard::bare(&query.sql))?;
+            let columns = engine.describe(&sql)?;
+            let rows = engine.write(&sql, file, *file_form, max_rows.saturating_add(1))?;
             let _ = say(&Say::Columns(columns));
             Ok(Say::End { rows, has_more: rows > *max_rows })
         }
@@ -225,7 +247,7 @@ fn listen(watch: Arc<Watch>, spill: Arc<Spill>) -> mpsc::Receiver<Ask> {
         for line in io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             if line == CANCEL {
-                watch.stop(Stop::Cancelled);
+                watch.cancel();
             } else if let Ok(ask) = serde_json::from_str(&line) {
                 let _ = sender.send(ask);
             }
@@ -249,10 +271,11 @@ fn write_line(out: &mut dyn Write, said: &Say) -> io::Result<()> {
 }
 
 fn with_causes(error: &QueryError) -> String {
+    use std::fmt::Write as _;
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
+        let _ = write!(text, ": {error}");
         cause = error.source();
     }
     text
@@ -267,6 +290,8 @@ enum Stop {
 }
 
 /// Sees to it that a question is given up when it is cancelled or takes too long.
+///
+/// Making rows is not given up when the question is: whoever asks next will want them.
 #[derive(Default)]
 pub(crate) struct Watch {
     stopped: AtomicU8,
@@ -280,14 +305,32 @@ struct State {
     limit: Duration,
     interrupt: Option<Arc<InterruptHandle>>,
     last_progress: Option<Instant>,
+    is_preparing: bool,
+    is_cancelled: bool,
 }
 
 impl Watch {
-    /// Begins to measure the time of a question.
-    fn begin(&self, limit: Duration) {
+    /// Begins a question: what it needs is made first.
+    fn prepare(&self) {
+        self.begin(MAX_PREPARATION, true);
+    }
+
+    /// What the query needs is there: begins to measure its own time.
+    fn run(&self, limit: Duration) -> Result<(), QueryError> {
+        self.begin(limit, false);
+        if self.state().is_cancelled {
+            self.stop(Stop::Cancelled);
+            return Err(QueryError::Cancelled);
+        }
+        Ok(())
+    }
+
+    fn begin(&self, limit: Duration, is_preparing: bool) {
         let mut state = self.state();
         state.limit = limit;
         state.deadline = Some(Instant::now() + limit);
+        state.interrupt = None;
+        state.is_preparing = is_preparing;
         drop(state);
         self.changed.notify_all();
     }
@@ -296,6 +339,7 @@ impl Watch {
         let mut state = self.state();
         state.deadline = None;
         state.interrupt = None;
+        state.is_cancelled = false;
         self.stopped.store(0, Ordering::SeqCst);
     }
 
@@ -328,6 +372,17 @@ impl Watch {
             state.last_progress = Some(Instant::now());
             // If nobody listens any more, nobody misses anything.
             let _ = say(&Say::Progress { done, message: message.to_owned() });
+        }
+    }
+
+    /// Gives the question up, at once if it is no longer being prepared.
+    fn cancel(&self) {
+        let mut state = self.state();
+        state.is_cancelled = true;
+        let is_preparing = state.is_preparing;
+        drop(state);
+        if !is_preparing {
+            self.stop(Stop::Cancelled);
         }
     }
 

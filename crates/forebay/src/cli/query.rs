@@ -14,8 +14,9 @@ pub(crate) struct QueryArguments {
 }
 pub(crate) fn run(arguments: QueryArguments, out: &mut dyn Write) -> Result<ExitCode> {
     let config = arguments.settings.load(Vec::new())?;
-    let service = assemble::service(&config)?;
-    let found = service.select(&Query { sql: arguments.sql, ..Query::default() }, 100, &Patient)?;
+    let desk = assemble::desk(&config, assemble::shelf(&config))?;
+    let query = Query { sql: arguments.sql, ..Query::default() };
+    let found = forebay_tools::select(&desk, &query, 100, &Patient)?;
     writeln!(out, "{:?}", found.columns)?;
     for row in found.rows {
         writeln!(out, "{row}")?;

@@ -61,8 +61,13 @@ pub(crate) struct WrapArguments {
     #[arg(long, value_name = "TOOL")]
     exclude: Vec<String>,
 
+    /// Which tools are added to the server's: `core` (query, list, read), `full` (export and charts,
+    /// too), `none`, or names with commas between them [default: core]
+    #[arg(long, value_name = "TOOLS")]
+    tools: Option<String>,
+
     /// Keep no results: every message passes as it came
-    #[arg(long, conflicts_with_all = ["threshold", "exclude"])]
+    #[arg(long, conflicts_with_all = ["threshold", "exclude", "tools"])]
     no_capture: bool,
 
     /// The server's command and its arguments; all that follows belongs to it
@@ -92,9 +97,11 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
     }
     let threshold =
         arguments.threshold.map(|tokens| ("--threshold", "threshold", Given::Word(tokens)));
+    let tools = arguments.tools.map(|tools| ("--tools", "injected_tools", Given::Word(tools)));
     let no_capture =
         arguments.no_capture.then_some(("--no-capture", "enabled", Given::Switch(false)));
-    let mut config = arguments.settings.load(threshold.into_iter().chain(no_capture).collect())?;
+    let flags = threshold.into_iter().chain(tools).chain(no_capture).collect();
+    let mut config = arguments.settings.load(flags)?;
     config.policy.excluded_tools.extend(arguments.exclude.into_iter().map(Glob::new));
     let command = stdio::Command {
         program,
@@ -118,7 +125,7 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
         None => None,
     };
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
-    let (relay, usage) = assemble::relay(name, config, recorder);
+    let (relay, usage) = assemble::relay(name, config, recorder)?;
     let ended = stdio::wrap(&command, relay, &settings)?;
     // Before we end as the server did, which may be by a signal.
     if let Some(usage) = usage {

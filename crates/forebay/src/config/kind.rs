@@ -3,6 +3,7 @@
 use std::{fmt, path::PathBuf};
 
 use forebay_intercept::Glob;
+use forebay_tools::Tool;
 
 use super::Config;
 
@@ -13,11 +14,15 @@ pub(super) enum Kind {
     /// A whole number within limits.
     Number { from: u64, to: u64, set: fn(&mut Config, u64) },
     /// A number of bytes, such as `10 GB`.
-    Bytes(fn(&mut Config, u64)),
+    Bytes { from: u64, set: fn(&mut Config, u64) },
     /// A directory.
     Directory(fn(&mut Config, PathBuf)),
     /// Names of tools, `*` and `?` included.
     Patterns(fn(&mut Config, Vec<Glob>)),
+    /// Which injected tools are listed.
+    Tools(fn(&mut Config, Vec<Tool>)),
+    /// What a name can begin with.
+    Prefix(fn(&mut Config, String)),
     /// One of a few words.
     Choice(&'static [Choice]),
 }
@@ -51,9 +56,13 @@ impl Kind {
                 .number()
                 .filter(|number| (from..=to).contains(&number))
                 .map(|number| set(config, number)),
-            Self::Bytes(set) => given.bytes().map(|bytes| set(config, bytes)),
+            Self::Bytes { from, set } => {
+                given.bytes().filter(|bytes| bytes >= from).map(|bytes| set(config, bytes))
+            }
             Self::Directory(set) => given.directory().map(|path| set(config, path)),
             Self::Patterns(set) => given.patterns().map(|patterns| set(config, patterns)),
+            Self::Tools(set) => given.tools().map(|tools| set(config, tools)),
+            Self::Prefix(set) => given.prefix().map(|prefix| set(config, prefix)),
             Self::Choice(choices) => given.text().and_then(|text| {
                 let choice = choices.iter().find(|choice| choice.word == text)?;
                 (choice.set)(config);
@@ -69,9 +78,20 @@ impl Kind {
             Self::Switch(_) => "`true` or `false`".to_owned(),
             Self::Number { from, to: u64::MAX, .. } => format!("a number, {from} or more"),
             Self::Number { from, to, .. } => format!("a number from {from} to {to}"),
-            Self::Bytes(_) => "a number of bytes, or a size such as \"10 GB\"".to_owned(),
+            Self::Bytes { from: 0, .. } => {
+                "a number of bytes, or a size such as \"10 GB\"".to_owned()
+            }
+            Self::Bytes { from, .. } => {
+                format!("a number of bytes, or a size such as \"10 GB\", {from} bytes or more")
+            }
             Self::Directory(_) => "a path that begins with `/` or `~/`".to_owned(),
             Self::Patterns(_) => "a list of tools, such as [\"get_*\", \"status\"]".to_owned(),
+            Self::Tools(_) => {
+                let names: Vec<String> =
+                    Tool::ALL.iter().map(|tool| format!("\"{}\"", tool.name())).collect();
+                format!("\"core\", \"full\", \"none\" or a list of {}", names.join(", "))
+            }
+            Self::Prefix(_) => "letters, digits, - and _, such as \"forebay-\"".to_owned(),
             Self::Choice(choices) => {
                 let words: Vec<String> =
                     choices.iter().map(|choice| format!("\"{}\"", choice.word)).collect();
@@ -123,17 +143,40 @@ impl Given {
     }
 
     fn patterns(&self) -> Option<Vec<Glob>> {
+        Some(self.names()?.into_iter().map(Glob::new).collect())
+    }
+
+    /// The tools that are meant, in the order in which they are listed.
+    fn tools(&self) -> Option<Vec<Tool>> {
+        match self.text() {
+            Some("core") => return Some(Tool::CORE.to_vec()),
+            Some("full") => return Some(Tool::ALL.to_vec()),
+            Some("none") => return Some(Vec::new()),
+            _ => {}
+        }
+        let named: Option<Vec<Tool>> = self.names()?.into_iter().map(Tool::named).collect();
+        let named = named?;
+        Some(Tool::ALL.into_iter().filter(|tool| named.contains(tool)).collect())
+    }
+
+    fn prefix(&self) -> Option<String> {
+        let text = self.text()?;
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+        (!text.is_empty() && text.len() <= 32 && text.chars().all(fits)).then(|| text.to_owned())
+    }
+
+    /// A list of names; commas stand between them where everything is text.
+    fn names(&self) -> Option<Vec<&str>> {
         match self {
             Self::List(items) => items
                 .iter()
                 .map(|item| match item {
-                    Self::Text(name) => Some(Glob::new(name)),
+                    Self::Text(name) => Some(name.as_str()),
                     _ => None,
                 })
                 .collect(),
             Self::Word(names) => {
-                let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
-                Some(names.map(Glob::new).collect())
+                Some(names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect())
             }
             Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Other(_) => None,
         }

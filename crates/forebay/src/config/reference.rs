@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use forebay_intercept::known_clients;
+use forebay_tools::Tool;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -90,12 +91,18 @@ fn property(setting: &Setting) -> Value {
         Kind::Number { from, to, .. } => {
             json!({"type": "integer", "minimum": from, "maximum": to})
         }
-        Kind::Bytes(_) => json!({
-            "anyOf": [{"type": "integer", "minimum": 0},
+        Kind::Bytes { from, .. } => json!({
+            "anyOf": [{"type": "integer", "minimum": from},
                       {"type": "string", "pattern": "^[0-9_]+ *([kKmMgGtT][iI]?)?[bB]?$"}],
         }),
         Kind::Directory(_) => json!({"type": "string", "pattern": "^(/|~/)"}),
         Kind::Patterns(_) => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Tools(_) => {
+            let names: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
+            json!({"anyOf": [{"enum": ["core", "full", "none"]},
+                             {"type": "array", "items": {"enum": names}}]})
+        }
+        Kind::Prefix(_) => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,32}$"}),
         Kind::Choice(choices) => {
             json!({"enum": choices.iter().map(|choice| choice.word).collect::<Vec<_>>()})
         }
@@ -116,7 +123,7 @@ Forebay needs no settings. Those that you make come from three places, and a lat
 1. a file: the one that `--config` or `FOREBAY_CONFIG` names, or else `forebay.toml` in
    `FOREBAY_HOME` (`~/.forebay` if that is not set), if it is there;
 2. environment variables: `FOREBAY_` and the name of the setting;
-3. flags of `forebay wrap`: `--threshold`, `--no-capture`; `--exclude` adds to `excluded_tools`.
+3. flags of `forebay wrap`: `--threshold`, `--tools`, `--no-capture`; `--exclude` adds to `excluded_tools`.
 
 A file in the directory in which a client happens to start Forebay is not looked for. All problems are
 reported together before a server is started, and Forebay ends with code 2. A variable that is empty is

@@ -1,5 +1,7 @@
 //! The table of settings. Everything else about them follows from it.
 
+use std::time::Duration;
+
 use forebay_intercept::{OnStoreFailure, OutputSchema, Tokenizer};
 
 use super::{
@@ -134,7 +136,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         key: "max_store_bytes",
         default: "0",
         meaning: "How much space all results may take, such as \"10 GB\"; the oldest go first that are not pinned. 0 sets no limit.",
-        kind: Kind::Bytes(|config, bytes| config.max_store_bytes = bytes),
+        kind: Kind::Bytes { from: 0, set: |config, bytes| config.max_store_bytes = bytes },
     },
     Setting {
         key: "compress_after_days",
@@ -184,6 +186,85 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "true",
         meaning: "Whether strings are told apart: timestamps, dates, URLs and the like.",
         kind: Kind::Switch(|config, on| config.policy.schema_inference.type_detection = on),
+    },
+    Setting {
+        key: "injected_tools",
+        default: "\"core\"",
+        meaning: "Which tools are added to those of a server: \"core\" (query, list, read), \"full\" (export and charts, too), \"none\", or a list of names. In the variable, commas stand between them.",
+        kind: Kind::Tools(|config, tools| config.offer.tools = tools),
+    },
+    Setting {
+        key: "injected_prefix",
+        default: "\"forebay-\"",
+        meaning: "What stands before the name of an added tool if the server has one of the same name.",
+        kind: Kind::Prefix(|config, prefix| config.offer.prefix = prefix),
+    },
+    Setting {
+        key: "reply_tokens",
+        default: "4000",
+        meaning: "How many tokens a reply of an added tool may have, if the call does not say.",
+        kind: Kind::Number {
+            from: 200,
+            to: 1_000_000,
+            set: |config, tokens| config.offer.reply_tokens = tokens,
+        },
+    },
+    Setting {
+        key: "query.memory_limit",
+        default: "\"1 GB\"",
+        meaning: "How much memory a query may use before it writes to disk.",
+        kind: Kind::Bytes {
+            from: 64_000_000,
+            set: |config, bytes| config.query.memory_bytes = bytes,
+        },
+    },
+    Setting {
+        key: "query.threads",
+        default: "4",
+        meaning: "How many threads a query may use; never more than there are cores.",
+        kind: Kind::Number {
+            from: 1,
+            to: 256,
+            set: |config, threads| {
+                config.query.threads = usize::try_from(threads).unwrap_or(1);
+            },
+        },
+    },
+    Setting {
+        key: "query.spill_limit",
+        default: "\"10 GB\"",
+        meaning: "How much a query may write to disk where the memory is not enough.",
+        kind: Kind::Bytes { from: 0, set: |config, bytes| config.query.spill_bytes = bytes },
+    },
+    Setting {
+        key: "query.time_limit",
+        default: "30",
+        meaning: "How many seconds a query may run.",
+        kind: Kind::Number {
+            from: 1,
+            to: 100,
+            set: |config, seconds| config.query.time = Duration::from_secs(seconds),
+        },
+    },
+    Setting {
+        key: "query.idle_time",
+        default: "60",
+        meaning: "After how many seconds without a query its memory is given back.",
+        kind: Kind::Number {
+            from: 1,
+            to: 86_400,
+            set: |config, seconds| config.query.idle = Duration::from_secs(seconds),
+        },
+    },
+    Setting {
+        key: "query.max_rows",
+        default: "1000000",
+        meaning: "How many rows the result of a query may have that becomes a dataset of its own.",
+        kind: Kind::Number {
+            from: 1,
+            to: u64::MAX,
+            set: |config, rows| config.query.max_rows = rows,
+        },
     },
 ];
 

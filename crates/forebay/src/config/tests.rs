@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use forebay_intercept::{Glob, OnStoreFailure, OutputSchema, Tokenizer, ToolRule, When};
+use forebay_tools::Tool;
 
 use super::{settings::SETTINGS, *};
 
@@ -93,6 +94,15 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_ON_STORE_FAILURE", "error"),
         ("FOREBAY_SCHEMA_INFERENCE_SAMPLE_SIZE", "7"),
         ("FOREBAY_SCHEMA_INFERENCE_TYPE_DETECTION", "false"),
+        ("FOREBAY_INJECTED_TOOLS", "read-saved-dataset, analyze-with-duckdb"),
+        ("FOREBAY_INJECTED_PREFIX", "kept_"),
+        ("FOREBAY_REPLY_TOKENS", "500"),
+        ("FOREBAY_QUERY_MEMORY_LIMIT", "100 MB"),
+        ("FOREBAY_QUERY_THREADS", "1"),
+        ("FOREBAY_QUERY_SPILL_LIMIT", "1 GB"),
+        ("FOREBAY_QUERY_TIME_LIMIT", "5"),
+        ("FOREBAY_QUERY_IDLE_TIME", "7"),
+        ("FOREBAY_QUERY_MAX_ROWS", "9"),
     ];
     let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
     assert_eq!(names, given.map(|(name, _)| name));
@@ -102,6 +112,18 @@ fn every_setting_has_a_variable() {
     assert_eq!(config.durability(), Durability::BeforeCommitReturns);
     let Retention { max_age, max_stored_bytes, compress_after } = config.retention();
     assert_eq!((max_age, max_stored_bytes, compress_after), (None, Some(1 << 30), None));
+    let offer = config.offer;
+    assert_eq!(offer.tools, [Tool::Analyze, Tool::Read]);
+    assert_eq!((offer.prefix.as_str(), offer.reply_tokens), ("kept_", 500));
+    let limits = Limits {
+        memory_bytes: 100_000_000,
+        threads: 1,
+        spill_bytes: 1_000_000_000,
+        time: Duration::from_secs(5),
+        idle: Duration::from_secs(7),
+        max_rows: 9,
+    };
+    assert_eq!(config.query, limits);
     let policy = config.policy;
     assert_eq!((policy.threshold, policy.summary_tokens), (Some(1_234), 100));
     assert_eq!(policy.excluded_tools, ["a*", "b"].map(Glob::new));

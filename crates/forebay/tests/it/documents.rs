@@ -58,11 +58,13 @@ fn the_reference_of_settings_is_current() {
 fn crates_depend_only_on_those_below_them() {
     let allowed = [
         ("chart", vec![]),
-        ("forebay", vec!["intercept", "proxy", "store"]),
+        ("forebay", vec!["intercept", "proxy", "query", "store", "tools"]),
         ("intercept", vec!["proxy", "store", "wire"]),
         ("proxy", vec!["wire"]),
+        ("query", vec!["store"]),
         ("store", vec![]),
         ("testkit", vec!["wire"]),
+        ("tools", vec!["chart", "intercept", "proxy", "query", "store", "wire"]),
         ("wire", vec![]),
     ];
     for entry in fs::read_dir(repository().join("crates")).unwrap() {
@@ -89,7 +91,17 @@ fn dependencies_are_freely_licensed_and_none_is_linked_twice() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    let free = ["MIT", "Apache-2.0", "Unicode-3.0", "Zlib", "BSD-2-Clause", "BSD-3-Clause", "ISC"];
+    let free = [
+        "MIT",
+        "Apache-2.0",
+        "Unicode-3.0",
+        "Zlib",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "ISC",
+        "CC0-1.0",
+        "CDLA-Permissive-2.0",
+    ];
     let metadata: serde_json::Value =
         serde_json::from_str(&cargo(&["metadata", "--format-version=1", "--locked"])).unwrap();
     for package in metadata["packages"].as_array().unwrap() {
@@ -99,6 +111,11 @@ fn dependencies_are_freely_licensed_and_none_is_linked_twice() {
         });
         assert!(is_free, "{} is licensed under {licence}", package["name"]);
     }
+    // What DuckDB's crate brings is behind in these.
+    let behind =
+        ["foldhash", "getrandom", "hashbrown", "hashlink", "linux-raw-sys", "rustix", "syn"];
     let twice = cargo(&["tree", "--duplicates", "--edges=normal", "--package=forebay", "--locked"]);
-    assert_eq!(twice.trim(), "", "one version of each");
+    let names = twice.lines().filter(|line| line.starts_with(|first: char| first.is_alphabetic()));
+    let names: BTreeSet<&str> = names.filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, BTreeSet::from(behind), "one version of each");
 }

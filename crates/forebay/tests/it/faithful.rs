@@ -77,7 +77,7 @@ fn a_session_with_mcp_server_git_passes_unchanged() {
         return;
     };
     // No result of its is large, and its tools have no output schemas.
-    passes_unchanged("git", &[], &python.module("mcp_server_git"), python);
+    passes_unchanged("git", &["--tools", "none"], &python.module("mcp_server_git"), python);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::Refusal;
 
-/// The functions that may stand in a FROM: those that make rows of their arguments, or tell what all
-/// DuckDBs have in common. The others read files, settings, secrets or what else is in the database.
+/// The functions that may stand in a FROM: those that make rows of their arguments, or tell what is the
+/// same in every DuckDB. The others read files, settings, secrets or what else is in the database.
 const TABLE_FUNCTIONS: [&str; 11] = [
     "duckdb_functions",
     "duckdb_keywords",

@@ -71,12 +71,11 @@ impl Refusal {
     pub(super) fn not_select(tokens: &[Token]) -> Self {
         // Behind WITH, the statement comes after the bracketed ones.
         let mut depth = 0_i64;
-        let outermost = tokens.iter().filter(|token| {
+        let mut outermost = tokens.iter().filter(|token| {
             depth += i64::from(token.text == "(") - i64::from(token.text == ")");
             depth == 0
         });
-        let named =
-            outermost.filter_map(|token| Some((token.text.to_uppercase(), advice(token)?))).next();
+        let named = outermost.find_map(|token| Some((token.text.to_uppercase(), advice(token)?)));
         let starts_as_query = ["SELECT", "FROM", "WITH", "PIVOT", "PIVOT_WIDER", "("];
         match (named, tokens.first()) {
             (Some((statement, advice)), _) => Self::NotSelect { statement, advice },

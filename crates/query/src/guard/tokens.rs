@@ -78,7 +78,7 @@ fn comment(rest: &str) -> usize {
     rest.len()
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, Clone, Copy)]
 enum Escape {
     /// A quote within is written twice.
     Doubled,

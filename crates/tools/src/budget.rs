@@ -1,0 +1,88 @@
+//! How long a reply may be.
+
+/// How long a reply may be: for the model, and for a client that cuts what is longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// In tokens.
+    pub tokens: u64,
+    /// In bytes, if the client has such a limit.
+    pub bytes: Option<u64>,
+}
+
+impl Budget {
+    /// Whatever there is.
+    pub const NONE: Self = Self { tokens: u64::MAX, bytes: None };
+
+    /// True if a text is no longer.
+    pub(crate) fn holds(self, text: &str) -> bool {
+        self.bytes.is_none_or(|bytes| text.len() as u64 <= bytes)
+            && (text.len() as u64 <= self.tokens
+                || forebay_intercept::tokens_up_to(self.tokens, text).is_some())
+    }
+
+    /// What remains when something of this many tokens is to follow.
+    pub(crate) fn without(self, tokens: u64) -> Self {
+        /// More than a token of plain text has.
+        const TOKEN_BYTES: u64 = 5;
+        Self {
+            tokens: self.tokens.saturating_sub(tokens),
+            bytes: self.bytes.map(|bytes| bytes.saturating_sub(tokens * TOKEN_BYTES)),
+        }
+    }
+
+    /// How many of `parts`, from the first on, fit together. Each is counted with what stands
+    /// between it and the next.
+    pub(crate) fn fitting<'a>(self, parts: impl Iterator<Item = &'a str>) -> usize {
+        let (mut tokens, mut bytes, mut count) = (0, 0, 0);
+        for part in parts {
+            let left = self.tokens.saturating_sub(tokens);
+            bytes += part.len() as u64 + 1;
+            let counted = if self.tokens == u64::MAX {
+                Some(0)
+            } else {
+                forebay_intercept::tokens_up_to(left, part)
+            };
+            match counted {
+                // What stands between two parts may be a token of its own.
+                Some(more) if tokens + more < self.tokens => tokens += more + 1,
+                _ => break,
+            }
+            if self.bytes.is_some_and(|limit| bytes > limit) {
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+
+    /// How many bytes can be within it at most, about.
+    pub(crate) fn max_bytes(self) -> u64 {
+        /// Few texts have more to a token.
+        const TOKEN_BYTES: u64 = 32;
+        self.bytes.unwrap_or(u64::MAX).min(self.tokens.saturating_mul(TOKEN_BYTES))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_parts_as_fit_are_counted() {
+        let budget = |tokens| Budget { tokens, bytes: None };
+        let parts = ["one", "two", "three"];
+        assert_eq!(budget(100).fitting(parts.into_iter()), 3);
+        assert_eq!(budget(4).fitting(parts.into_iter()), 2);
+        assert_eq!(budget(1).fitting(parts.into_iter()), 0);
+        assert_eq!(Budget { tokens: 100, bytes: Some(8) }.fitting(parts.into_iter()), 2);
+        assert_eq!(Budget::NONE.fitting(parts.into_iter()), 3);
+    }
+
+    #[test]
+    fn both_limits_hold() {
+        let text = "one two three";
+        assert!(Budget { tokens: 3, bytes: None }.holds(text));
+        assert!(!Budget { tokens: 2, bytes: None }.holds(text));
+        assert!(!Budget { tokens: 3, bytes: Some(12) }.holds(text));
+    }
+}

@@ -1,0 +1,47 @@
+//! Why a tool cannot do what it was asked, in words that say what to try. A model reads them.
+
+use std::{error::Error, io, iter};
+
+use forebay_chart::ChartError;
+use forebay_query::QueryError;
+use forebay_store::StoreError;
+
+/// Why a tool could not answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// What was asked for cannot be: what is wrong, and what to try.
+    #[error("{0}")]
+    Refused(String),
+    /// The query could not run.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The store could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The chart could not be drawn.
+    #[error(transparent)]
+    Chart(#[from] ChartError),
+    /// A file could not be used.
+    #[error("a file could not be used")]
+    File(#[from] io::Error),
+}
+
+impl ToolError {
+    /// What is wrong, with all causes, as one text.
+    pub fn told(&self) -> String {
+        let causes = iter::successors(Some(self as &(dyn Error + 'static)), |it| (*it).source());
+        let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        let mut letters = text.chars();
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect())
+            .unwrap_or_default()
+    }
+}
+
+/// Refuses with a text that is put together like `format!`.
+macro_rules! refuse {
+    ($($text:tt)*) => { Err($crate::ToolError::Refused(format!($($text)*))) };
+}
+pub(crate) use refuse;

@@ -1,0 +1,261 @@
+//! `export-dataset`: a dataset, or the result of a query, as a file for others to use.
+
+mod xlsx;
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use forebay_query::{ALL_ROWS, Conduct, FileForm, Query};
+use forebay_store::DatasetId;
+use serde_json::json;
+
+use crate::{
+    Desk, ToolError,
+    arguments::{Arguments, counted},
+    desk::{Unnamed, unique},
+    error::refuse,
+    reply::Reply,
+};
+
+/// The form of an exported file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportForm {
+    /// One that the query engine writes.
+    File(FileForm),
+    /// A workbook.
+    Xlsx,
+}
+
+impl ExportForm {
+    /// What they are called, which is also how their files end.
+    pub const NAMED: [(&'static str, Self); 5] = [
+        ("csv", Self::File(FileForm::Csv)),
+        ("parquet", Self::File(FileForm::Parquet)),
+        ("json", Self::File(FileForm::Json)),
+        ("ndjson", Self::File(FileForm::Ndjson)),
+        ("xlsx", Self::Xlsx),
+    ];
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, form)| *form)
+    }
+
+    fn extension(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, form)| *form == self).map_or("", |(name, _)| *name)
+    }
+
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::File(FileForm::Csv) => "text/csv",
+            Self::File(FileForm::Parquet) => "application/vnd.apache.parquet",
+            Self::File(FileForm::Json) => "application/json",
+            Self::File(FileForm::Ndjson) => "application/x-ndjson",
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        }
+    }
+}
+
+/// What is to be written: what a query gives, and what that is called.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// The query.
+    pub query: Query,
+    /// How the file's name begins.
+    pub name: String,
+}
+
+impl Subject {
+    /// A query, or all of a dataset.
+    pub fn new(
+        desk: &Desk,
+        sql: Option<String>,
+        dataset: Option<(DatasetId, String)>,
+    ) -> Result<Self, ToolError> {
+        if let Some((id, _)) = &dataset {
+            desk.dataset(id)?;
+        }
+        match (sql, dataset) {
+            (Some(sql), dataset) => {
+                let dataset = dataset.map(|(id, _)| id);
+                Ok(Self {
+                    query: Query { sql, dataset, with_places: false },
+                    name: "query".to_owned(),
+                })
+            }
+            (None, Some((id, table))) => {
+                let name = forebay_query::table_name(&id, &table);
+                let sql = format!("FROM {}", forebay_query::quoted(&name));
+                Ok(Self { query: Query { sql, ..Query::default() }, name })
+            }
+            (None, None) => refuse!(
+                "Give query or dataset_id: a SELECT, or the name of a dataset such as \
+                 dataset_k3v9x2ma."
+            ),
+        }
+    }
+}
+
+/// A file that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many rows it has.
+    pub rows: u64,
+    /// How long it is.
+    pub bytes: u64,
+}
+
+/// Writes a file: at `path`, where there must be none, or under a new name in the store's own folder
+/// for exports.
+pub fn export(
+    desk: &Desk,
+    subject: &Subject,
+    form: ExportForm,
+    path: Option<&Path>,
+    conduct: &dyn Conduct,
+) -> Result<Exported, ToolError> {
+    if let Some(path) = path
+        && path.exists()
+    {
+        return refuse!("{} exists already: choose another name.", path.display());
+    }
+    let folder = match path {
+        Some(path) => path
+            .parent()
+            .filter(|it| !it.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
+            .to_owned(),
+        None => desk.folder("exports")?,
+    };
+    // It has no name of its own before it is whole.
+    let partial = Unnamed(folder.canonicalize()?.join(format!(".export-{}", unique())));
+    let rows = match form {
+        ExportForm::File(form) => {
+            let query = readable(desk, &subject.query, form, conduct)?;
+            desk.service().write(&query, &partial.0, form, ALL_ROWS, conduct)?.rows
+        }
+        ExportForm::Xlsx => xlsx::write(desk, &subject.query, &partial.0, conduct)?,
+    };
+    let bytes = fs::metadata(&partial.0)?.len();
+    let path = match path {
+        Some(path) => {
+            fs::hard_link(&partial.0, path)?;
+            path.to_owned()
+        }
+        None => named(&partial.0, &folder, &subject.name, form.extension())?,
+    };
+    Ok(Exported { path, rows, bytes })
+}
+
+pub(crate) fn answer(
+    desk: &Desk,
+    arguments: &Arguments,
+    conduct: &dyn Conduct,
+) -> Result<Reply, ToolError> {
+    let Some(form) = arguments.word("format", &ExportForm::NAMED)? else {
+        return refuse!("export-dataset needs format: csv, parquet, json, ndjson or xlsx.");
+    };
+    let sql = arguments.optional_text("query")?;
+    let subject = Subject::new(desk, sql, arguments.dataset("dataset_id")?)?;
+    let file = export(desk, &subject, form, None, conduct)?;
+    let said = format!(
+        "{} written to {} ({}).",
+        counted(file.rows, "row"),
+        file.path.display(),
+        counted(file.bytes, "byte")
+    );
+    Ok(Reply::text(said).and(link(&file.path, form.media_type())))
+}
+
+/// A file as a link that clients can follow.
+pub(crate) fn link(path: &Path, media_type: &str) -> serde_json::Value {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    json!({"type": "resource_link", "uri": uri(path), "name": name, "mimeType": media_type})
+}
+
+/// Gives a file the first free name of its kind: `name.csv`, `name-2.csv` and so on.
+pub(crate) fn named(
+    file: &Path,
+    folder: &Path,
+    name: &str,
+    extension: &str,
+) -> Result<PathBuf, ToolError> {
+    let mut number = 1_u64;
+    loop {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = folder.join(format!("{name}{suffix}.{extension}"));
+        // A link is never made over a file that is there.
+        match fs::hard_link(file, &path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            other => return Ok(other.map(|()| path)?),
+        }
+    }
+}
+
+/// The query with nested values as JSON, where the form has no other way to write them.
+fn readable(
+    desk: &Desk,
+    query: &Query,
+    form: FileForm,
+    conduct: &dyn Conduct,
+) -> Result<Query, ToolError> {
+    if form != FileForm::Csv {
+        return Ok(query.clone());
+    }
+    let columns = desk.service().columns(query, conduct)?;
+    let nested: Vec<String> = columns
+        .iter()
+        .filter(|column| crate::render::is_nested(column))
+        .map(|column| {
+            let name = forebay_query::quoted(&column.name);
+            format!("to_json({name}) AS {name}")
+        })
+        .collect();
+    if nested.is_empty() {
+        return Ok(query.clone());
+    }
+    let sql = forebay_query::bare(&query.sql);
+    let sql = format!("SELECT * REPLACE ({}) FROM (\n{sql}\n)", nested.join(", "));
+    Ok(Query { sql, ..query.clone() })
+}
+
+fn uri(path: &Path) -> String {
+    let mut uri = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(*byte));
+            }
+            other => {
+                let _ = write!(uri, "%{other:02X}");
+            }
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_file_is_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("partial");
+        fs::write(&file, "new").unwrap();
+        fs::write(folder.path().join("a.csv"), "old").unwrap();
+        let path = named(&file, folder.path(), "a", "csv").unwrap();
+        assert_eq!(path.file_name().unwrap(), "a-2.csv");
+        assert_eq!(fs::read_to_string(folder.path().join("a.csv")).unwrap(), "old");
+    }
+
+    #[test]
+    fn a_link_is_a_valid_uri() {
+        assert_eq!(uri(Path::new("/a b/ü.csv")), "file:///a%20b/%C3%BC.csv");
+    }
+}

@@ -1,0 +1,80 @@
+//! A workbook with one sheet.
+
+use std::path::Path;
+
+use forebay_query::{Conduct, Query, Selected};
+use forebay_wire::walk;
+use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
+use serde_json::Value;
+
+use crate::{Desk, ToolError, error::refuse};
+
+/// How many rows a sheet can have, without its header.
+const MAX_ROWS: u64 = 1_048_575;
+/// How many characters a cell can have.
+const MAX_CHARS: usize = 32_767;
+/// The largest whole number that a cell keeps exactly.
+const MAX_EXACT: u64 = 9_007_199_254_740_992;
+
+/// Writes all rows of a query, and says how many there are.
+pub(super) fn write(
+    desk: &Desk,
+    query: &Query,
+    file: &Path,
+    conduct: &dyn Conduct,
+) -> Result<u64, ToolError> {
+    let found = desk.service().select(query, MAX_ROWS, u64::MAX, conduct)?;
+    if found.has_more {
+        return refuse!(
+            "A sheet holds {MAX_ROWS} rows at most, and there are more: choose csv or parquet, or \
+             write a query for fewer rows."
+        );
+    }
+    let mut book = Workbook::new();
+    let filled = fill(book.add_worksheet_with_constant_memory(), &found);
+    match filled.and_then(|()| book.save(file)) {
+        Ok(()) => Ok(found.rows.len() as u64),
+        Err(error) => refuse!("The workbook cannot be written: {error}. Choose csv instead."),
+    }
+}
+
+fn fill(sheet: &mut Worksheet, found: &Selected) -> Result<(), XlsxError> {
+    sheet.set_freeze_panes(1, 0)?;
+    let bold = Format::new().set_bold();
+    for (place, column) in (0..).zip(&found.columns) {
+        sheet.write_string_with_format(0, place, &column.name, &bold)?;
+    }
+    for (line, row) in (1..).zip(&found.rows) {
+        for (place, cell) in (0..).zip(walk::elements(row.as_bytes()).into_iter().flatten()) {
+            match serde_json::from_slice(cell).unwrap_or_default() {
+                Value::Null => {}
+                Value::Bool(on) => {
+                    sheet.write_boolean(line, place, on)?;
+                }
+                Value::Number(number) if is_exact(&number) => {
+                    sheet.write_number(line, place, number.as_f64().unwrap_or_default())?;
+                }
+                Value::String(text) => {
+                    sheet.write_string(line, place, cut(&text))?;
+                }
+                other => {
+                    sheet.write_string(line, place, cut(&other.to_string()))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// True if a cell holds the number as it is.
+fn is_exact(number: &serde_json::Number) -> bool {
+    match (number.as_u64(), number.as_i64()) {
+        (Some(number), _) => number <= MAX_EXACT,
+        (None, Some(number)) => number.unsigned_abs() <= MAX_EXACT,
+        (None, None) => number.is_f64(),
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_CHARS).collect()
+}

@@ -1,0 +1,161 @@
+//! `list-saved-datasets`: what has been kept, newest first.
+
+use forebay_store::{Entry, Filter, Store};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use serde_json::Value;
+
+use crate::{
+    Desk, ToolError,
+    arguments::{Arguments, shown},
+    budget::Budget,
+    error::refuse,
+    json, near,
+    pages::Part,
+    reply::Reply,
+};
+
+/// What stands around the results.
+const FRAME_TOKENS: u64 = 120;
+/// How much of a query is told.
+const QUERY_CHARS: usize = 200;
+
+pub(crate) fn answer(
+    desk: &Desk,
+    arguments: &Arguments,
+    budget: Budget,
+) -> Result<Reply, ToolError> {
+    let part = Part::of(arguments, false)?;
+    let filter = filter(arguments)?;
+    let store = desk.store()?;
+    let total = store.count(&filter)?;
+    part.check(total, "dataset")?;
+    let wanted = Filter { offset: part.offset, limit: Some(part.limit), ..filter };
+    let entries: Vec<String> =
+        store.list(&wanted)?.iter().map(|entry| described(&store, entry)).collect();
+    let fitting = budget.without(FRAME_TOKENS).fitting(entries.iter().map(String::as_str));
+    let shown = &entries[..fitting];
+    let pagination = part.pagination(total, shown.len() as u64);
+    let reply = format!("{{\"results\":[{}],\"pagination\":{pagination}}}", shown.join(","));
+    let note = match (total, fitting < entries.len()) {
+        (0, _) => Some(nothing(&store)?),
+        (_, true) => Some(format!("{fitting} of {} fit in this reply.", entries.len())),
+        (_, false) => None,
+    };
+    Ok(Reply::text(reply).and_note(note))
+}
+
+fn described(store: &Store, entry: &Entry) -> String {
+    let members = [
+        ("dataset_id", entry.id.as_str().into()),
+        ("tool", entry.tool.as_str().into()),
+        ("server", entry.server.as_str().into()),
+        ("captured_at", moment_of(entry.timestamp).into()),
+        ("bytes", entry.bytes.into()),
+    ];
+    let records = entry.records.map(|records| ("records", records.into()));
+    let query = store.dataset(&entry.id).ok().and_then(|dataset| {
+        let query = dataset.metadata().description.more.get("query")?.as_str()?.to_owned();
+        Some(("query", query.chars().take(QUERY_CHARS).collect::<String>().into()))
+    });
+    json::object(members.into_iter().chain(records).chain(query))
+}
+
+/// A time, to the second.
+pub(crate) fn moment_of(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn nothing(store: &Store) -> Result<String, ToolError> {
+    let origins = store.origins()?;
+    if origins.is_empty() {
+        return Ok("Nothing has been saved yet.".to_owned());
+    }
+    let names: Vec<String> =
+        origins.iter().map(|(server, tool)| format!("{tool} ({server})")).collect();
+    Ok(format!("Nothing fits the filter. There are results of {}.", names.join(", ")))
+}
+
+fn filter(arguments: &Arguments) -> Result<Filter, ToolError> {
+    let mut filter = Filter::default();
+    for (name, value) in arguments.object("filter")? {
+        let Value::String(text) = &value else {
+            if value.is_null() {
+                continue;
+            }
+            return refuse!("{name} of filter must be a text, not {}.", shown(&value));
+        };
+        match name.as_str() {
+            "tool" => filter.tool = Some(text.clone()),
+            "server" => filter.server = Some(text.clone()),
+            "date_from" => filter.from = Some(moment(&name, text, Edge::Start)?),
+            "date_to" => filter.until = Some(moment(&name, text, Edge::End)?),
+            _ => {
+                let known = ["tool", "server", "date_from", "date_to"];
+                let meant = near::to(&name, known.into_iter());
+                let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
+                return refuse!(
+                    "There is no filter {name}.{meant} There are {}.",
+                    known.join(", ")
+                );
+            }
+        }
+    }
+    Ok(filter)
+}
+
+/// Which end of a day a date stands for.
+#[derive(Clone, Copy)]
+enum Edge {
+    Start,
+    End,
+}
+
+/// A time, or an edge of a day in UTC. What a time stands for is the moment right behind it, at the
+/// end.
+fn moment(name: &str, text: &str, edge: Edge) -> Result<Timestamp, ToolError> {
+    let text = text.trim();
+    if let Ok(time) = text.parse::<Timestamp>() {
+        let after = time + jiff::SignedDuration::from_millis(1);
+        return Ok(match edge {
+            Edge::Start => time,
+            Edge::End => after,
+        });
+    }
+    let day = text.parse::<Date>().ok().and_then(|date| match edge {
+        Edge::Start => Some(date),
+        Edge::End => date.tomorrow().ok(),
+    });
+    match day.and_then(|day| day.to_zoned(TimeZone::UTC).ok()) {
+        Some(start) => Ok(start.timestamp()),
+        None => refuse!("{name} must be a date such as 2026-11-14, or 2026-11-14T10:30:00Z."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::definitions::Tool;
+
+    fn read(given: &Value) -> Result<Filter, ToolError> {
+        filter(&Arguments::new(Tool::List, json!({"filter": given})).unwrap())
+    }
+
+    #[test]
+    fn the_last_day_belongs_to_the_range() {
+        let filter = read(&json!({"date_from": "2026-11-14", "date_to": "2026-11-14"})).unwrap();
+        assert_eq!(filter.from.unwrap().to_string(), "2026-11-14T00:00:00Z");
+        assert_eq!(filter.until.unwrap().to_string(), "2026-11-15T00:00:00Z");
+        let error = read(&json!({"date_from": "yesterday"})).unwrap_err().told();
+        assert!(error.contains("2026-11-14"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_filter_is_told_with_those_that_there_are() {
+        let error = read(&json!({"tols": "x"})).unwrap_err().told();
+        assert!(error.contains("Did you mean tool?"), "{error}");
+        assert!(read(&json!({"tool": 1})).is_err());
+        assert_eq!(read(&json!({"tool": "x", "server": null})).unwrap().tool.unwrap(), "x");
+    }
+}

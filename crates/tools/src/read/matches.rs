@@ -1,0 +1,165 @@
+//! The places in a text where a pattern matches.
+
+use std::{collections::VecDeque, time::Instant};
+
+use forebay_query::Conduct;
+use regex::bytes::{Regex, RegexBuilder};
+use serde_json::{Value, json};
+
+use super::{
+    Reading,
+    text::{Lines, Text},
+};
+use crate::{ToolError, budget::Budget, error::refuse, pages::Part};
+
+/// A longer line is shown in pieces, each around a match.
+const LONG_LINE: usize = 1_000;
+/// How much of a long line is shown on either side of a match.
+const WINDOW: usize = 150;
+/// What stands around the matches.
+const FRAME_TOKENS: u64 = 80;
+/// How much is searched before whoever asked is asked whether they still wait.
+const STEP: usize = 4 << 20;
+
+pub(super) fn of(
+    text: &Text,
+    pattern: &str,
+    context: usize,
+    part: Part,
+    budget: Budget,
+    conduct: &dyn Conduct,
+) -> Result<Reading, ToolError> {
+    let regex = match RegexBuilder::new(pattern).size_limit(1 << 20).build() {
+        Ok(regex) => regex,
+        Err(error) => {
+            return refuse!(
+                "grep is not a regular expression: {error}. For the characters as they are put \\ \
+                 before . * + ? ( ) [ ] {{ }} | ^ $."
+            );
+        }
+    };
+    let found =
+        Search { regex, context, part, total: 0, matches: Vec::new(), open: VecDeque::new() }
+            .through(text.bytes(), conduct)?;
+    let total = found.total;
+    part.check(total, "match")?;
+    let matches: Vec<String> = found.matches.iter().map(Value::to_string).collect();
+    let fitting = budget.without(FRAME_TOKENS).fitting(matches.iter().map(String::as_str));
+    let shown = match (fitting, matches.first()) {
+        (0, Some(first)) => vec![super::text::cut(first, budget.without(FRAME_TOKENS))],
+        _ => matches[..fitting].to_vec(),
+    };
+    let json = format!("{{\"matches\":[{}],\"total_matches\":{total}}}", shown.join(","));
+    let end = part.offset + shown.len() as u64;
+    let note = match (total, end < total) {
+        (0, _) => Some(
+            "Nothing matches; (?i) at the front makes capitals count as small letters.".to_owned(),
+        ),
+        (_, true) => Some(format!("There are more matches: go on with offset {end}.")),
+        (_, false) => None,
+    };
+    Ok(Reading { json, note })
+}
+
+struct Search {
+    regex: Regex,
+    context: usize,
+    part: Part,
+    total: u64,
+    matches: Vec<Value>,
+    /// Matches whose lines behind are still to come: which, and how many lines.
+    open: VecDeque<(usize, usize)>,
+}
+
+impl Search {
+    fn through(mut self, text: &[u8], conduct: &dyn Conduct) -> Result<Self, ToolError> {
+        let mut before: VecDeque<&[u8]> = VecDeque::new();
+        let (mut searched, mut asked, started) = (0, 0, Instant::now());
+        for (index, line) in Lines(text).enumerate() {
+            searched += line.len() + 1;
+            if searched - asked > STEP {
+                asked = searched;
+                if conduct.is_cancelled() {
+                    return Err(forebay_query::QueryError::Cancelled.into());
+                }
+                if started.elapsed().as_millis() > 500 {
+                    #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
+                    conduct.progress(searched as f64 / text.len() as f64, "searching");
+                }
+            }
+            self.close(line);
+            if line.len() > LONG_LINE {
+                self.long_line(index + 1, line);
+            } else if self.regex.is_match(line) {
+                self.line(index + 1, line, &before);
+            }
+            if self.context > 0 {
+                before.push_back(line);
+                if before.len() > self.context {
+                    before.pop_front();
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Gives a line to the matches that it comes behind.
+    fn close(&mut self, line: &[u8]) {
+        for (index, left) in &mut self.open {
+            if let Some(Value::Array(after)) = self.matches[*index].get_mut("after") {
+                after.push(shown(line));
+            }
+            *left -= 1;
+        }
+        self.open.retain(|(_, left)| *left > 0);
+    }
+
+    fn is_wanted(&mut self) -> bool {
+        self.total += 1;
+        self.total > self.part.offset && (self.matches.len() as u64) < self.part.limit
+    }
+
+    fn line(&mut self, number: usize, line: &[u8], before: &VecDeque<&[u8]>) {
+        if !self.is_wanted() {
+            return;
+        }
+        let mut found = json!({"line": number, "text": shown(line)});
+        if self.context > 0 {
+            found["before"] = before.iter().map(|line| shown(line)).collect();
+            found["after"] = json!([]);
+            self.open.push_back((self.matches.len(), self.context));
+        }
+        self.matches.push(found);
+    }
+
+    /// Each match with what stands around it; matches near each other are shown together.
+    fn long_line(&mut self, number: usize, line: &[u8]) {
+        let mut shown_to = 0;
+        let regex = self.regex.clone();
+        for found in regex.find_iter(line) {
+            if found.start() < shown_to {
+                continue;
+            }
+            let start = boundary(line, found.start().saturating_sub(WINDOW));
+            let end = found.end().min(found.start() + LONG_LINE) + WINDOW;
+            let end = boundary(line, end.min(line.len()));
+            shown_to = end;
+            if self.is_wanted() {
+                let text = String::from_utf8_lossy(&line[start..end]);
+                self.matches.push(json!({"line": number, "column": start + 1, "text": text}));
+            }
+        }
+    }
+}
+
+/// The next place that is not within a character.
+fn boundary(line: &[u8], mut at: usize) -> usize {
+    while line.get(at).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        at += 1;
+    }
+    at
+}
+
+fn shown(line: &[u8]) -> Value {
+    String::from_utf8_lossy(&line[..boundary(line, LONG_LINE.min(line.len()))]).into()
+}

@@ -1,0 +1,301 @@
+//! Records of a dataset, by pages.
+//!
+//! A database finds them. What is given are the records as they stand in the payload, if they stand
+//! there as JSON objects: nothing is lost between the two, not even how a number is written.
+
+use std::{fmt::Write as _, io::Read};
+
+use forebay_query::{
+    Column, Conduct, NUMBER, PLACE, Query, Selected, quoted, table_name, table_names,
+};
+use forebay_store::{Dataset, Mapped};
+use forebay_wire::walk;
+use serde_json::Value;
+
+use super::{Page, Reading, conditions::column, is_result};
+use crate::{Desk, ToolError, budget::Budget, error::refuse, json, render};
+
+/// What stands around the records.
+const FRAME_TOKENS: u64 = 150;
+
+pub(super) fn page(
+    desk: &Desk,
+    dataset: &Dataset,
+    table: &str,
+    page: &Page,
+    budget: Budget,
+    conduct: &dyn Conduct,
+) -> Result<Reading, ToolError> {
+    let table = Table::find(desk, dataset, table, conduct)?;
+    let fields: Vec<&Column> =
+        page.fields.iter().map(|field| column(&table.columns, field)).collect::<Result<_, _>>()?;
+    let selection = Selection::of(&table, page)?;
+    let total = if selection.filter.is_empty() {
+        table.records
+    } else {
+        let sql = format!("SELECT count(*) FROM {}{}", table.name, selection.filter);
+        let count = ask(desk, &sql, 1, conduct)?.rows;
+        count.first().and_then(|row| row.trim_matches(['[', ']']).parse().ok()).unwrap_or(0)
+    };
+    page.part.check(total, "record")?;
+    let records = table.records(desk, &selection, page, &fields, conduct)?;
+    let fitting = budget.without(FRAME_TOKENS).fitting(records.iter().map(String::as_str));
+    let is_cut = fitting == 0 && !records.is_empty();
+    let shown = if is_cut { vec![cut(&records[0], budget)] } else { records[..fitting].to_vec() };
+    let pagination = page.part.pagination(total, shown.len() as u64);
+    let json = format!("{{\"results\":[{}],\"pagination\":{pagination}}}", shown.join(","));
+    let next = page.part.offset + shown.len() as u64;
+    let note = if is_cut {
+        Some(format!(
+            "The record is too long for this reply and has been cut: name fields, or query parts of \
+             it. Go on with offset {next}."
+        ))
+    } else {
+        (fitting < records.len()).then(|| {
+            format!(
+                "{fitting} of {} fit in this reply: go on with offset {next}, or name fields.",
+                records.len()
+            )
+        })
+    };
+    Ok(Reading { json, note })
+}
+
+/// A table, and what it is made of.
+struct Table<'d> {
+    dataset: &'d Dataset,
+    /// As it is written in SQL.
+    name: String,
+    records: u64,
+    columns: Vec<Column>,
+    /// What the fields of the columns are called in the payload.
+    fields: Vec<String>,
+    /// Records stand in the payload as JSON.
+    is_written: bool,
+    is_map: bool,
+}
+
+/// Which records, as SQL.
+struct Selection {
+    filter: String,
+    order: String,
+}
+
+impl Selection {
+    fn of(table: &Table<'_>, page: &Page) -> Result<Self, ToolError> {
+        let mut parts = Vec::new();
+        for condition in &page.filter {
+            parts.push(condition.sql(column(&table.columns, &condition.field)?));
+        }
+        let filter = match parts.as_slice() {
+            [] => String::new(),
+            parts => format!(" WHERE {}", parts.join(" AND ")),
+        };
+        let mut orders = Vec::new();
+        for order in &page.sort {
+            orders.push(order.sql(column(&table.columns, &order.field)?));
+        }
+        // Records that are alike stay in the order in which they came.
+        orders.push(NUMBER.to_owned());
+        let order = match orders.len() {
+            1 => String::new(),
+            _ => format!(" ORDER BY {}", orders.join(", ")),
+        };
+        Ok(Self { filter, order })
+    }
+}
+
+impl<'d> Table<'d> {
+    fn find(
+        desk: &Desk,
+        dataset: &'d Dataset,
+        suffix: &str,
+        conduct: &dyn Conduct,
+    ) -> Result<Self, ToolError> {
+        let names = table_names(dataset);
+        let Some(index) = names.iter().position(|name| name.eq_ignore_ascii_case(suffix)) else {
+            let known: Vec<String> =
+                names.iter().map(|name| table_name(dataset.id(), name)).collect();
+            return refuse!(
+                "{} has no table {suffix}. There are {}.",
+                dataset.id(),
+                known.join(", ")
+            );
+        };
+        let description = &dataset.metadata().description;
+        let facts = description.more.get("tables").map_or(&Value::Null, |tables| &tables[index]);
+        let count =
+            if is_result(dataset) { description.record_count } else { facts["records"].as_u64() };
+        let format = description.more.get("format").and_then(Value::as_str);
+        let mut table = Self {
+            dataset,
+            name: quoted(&table_name(dataset.id(), &names[index])),
+            records: count.unwrap_or_default(),
+            columns: Vec::new(),
+            fields: facts["fields"].as_array().into_iter().flatten().map(name_of).collect(),
+            is_written: matches!(format, Some("json" | "ndjson"))
+                && matches!(facts["kind"].as_str(), Some("list" | "map")),
+            is_map: facts["kind"] == "map",
+        };
+        let sql = format!("FROM {} LIMIT 0", table.name);
+        let mut columns = ask(desk, &sql, 1, conduct)?.columns;
+        columns.retain(|column| column.name != PLACE && column.name != NUMBER);
+        if table.fields.len() != columns.len() {
+            table.fields = columns.iter().map(|column| column.name.clone()).collect();
+        }
+        table.columns = columns;
+        Ok(table)
+    }
+
+    /// The records of a page, each as JSON.
+    fn records(
+        &self,
+        desk: &Desk,
+        selection: &Selection,
+        page: &Page,
+        fields: &[&Column],
+        conduct: &dyn Conduct,
+    ) -> Result<Vec<String>, ToolError> {
+        if self.is_written
+            && let Some(records) = self.written(desk, selection, page, fields, conduct)?
+        {
+            return Ok(records);
+        }
+        let columns: Vec<&Column> =
+            if fields.is_empty() { self.columns.iter().collect() } else { fields.to_vec() };
+        let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
+        let rows = self.rows(desk, &names.join(", "), selection, page, conduct)?;
+        let object = |row: &String| {
+            let cells = walk::elements(row.as_bytes()).into_iter().flatten();
+            let members: Vec<String> = columns
+                .iter()
+                .zip(cells)
+                .map(|(column, cell)| member(self.field(column), cell))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        };
+        Ok(rows.iter().map(object).collect())
+    }
+
+    /// The records as they stand in the payload; `None` if one is not an object there.
+    fn written(
+        &self,
+        desk: &Desk,
+        selection: &Selection,
+        page: &Page,
+        fields: &[&Column],
+        conduct: &dyn Conduct,
+    ) -> Result<Option<Vec<String>>, ToolError> {
+        let key = if self.is_map { self.columns.first() } else { None };
+        let mut columns = PLACE.to_owned();
+        if let Some(key) = key {
+            let _ = write!(columns, ", {}", quoted(&key.name));
+        }
+        let rows = self.rows(desk, &columns, selection, page, conduct)?;
+        let payload = Payload::open(desk, self.dataset)?;
+        let wanted: Vec<&str> = fields.iter().map(|column| self.field(column)).collect();
+        let mut records = Vec::new();
+        for row in &rows {
+            let mut cells = walk::elements(row.as_bytes()).into_iter().flatten();
+            let place = cells.next().and_then(|cell| str::from_utf8(cell).ok()?.parse().ok());
+            let Some(members) = place.and_then(|place| payload.object_at(place)) else {
+                return Ok(None);
+            };
+            let key = key.map(|key| self.field(key)).zip(cells.next());
+            let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
+            let mut parts = Vec::new();
+            parts.extend(
+                key.filter(|(name, _)| is_wanted(name)).map(|(name, cell)| member(name, cell)),
+            );
+            for (name, value) in members {
+                let name: String = decoded(name);
+                if is_wanted(&name) {
+                    parts.push(member(&name, value));
+                }
+            }
+            records.push(format!("{{{}}}", parts.join(",")));
+        }
+        Ok(Some(records))
+    }
+
+    fn rows(
+        &self,
+        desk: &Desk,
+        columns: &str,
+        selection: &Selection,
+        page: &Page,
+        conduct: &dyn Conduct,
+    ) -> Result<Vec<String>, ToolError> {
+        let Selection { filter, order } = selection;
+        let (limit, offset) = (page.part.limit, page.part.offset);
+        let sql = format!(
+            "SELECT {columns} FROM {}{filter}{order} LIMIT {limit} OFFSET {offset}",
+            self.name
+        );
+        Ok(ask(desk, &sql, limit, conduct)?.rows)
+    }
+
+    /// What the field of a column is called in the payload.
+    fn field<'a>(&'a self, column: &'a Column) -> &'a str {
+        let index = self.columns.iter().position(|it| it.name == column.name);
+        index.and_then(|index| self.fields.get(index)).map_or(&column.name, String::as_str)
+    }
+}
+
+fn ask(desk: &Desk, sql: &str, rows: u64, conduct: &dyn Conduct) -> Result<Selected, ToolError> {
+    let query = Query { sql: sql.to_owned(), dataset: None, with_places: true };
+    Ok(desk.service().select(&query, rows, u64::MAX, conduct)?)
+}
+
+/// The payload that a summary is about, which nobody removes while it is open.
+struct Payload {
+    text: Mapped,
+    _held: Box<dyn Read + Send>,
+}
+
+impl Payload {
+    fn open(desk: &Desk, dataset: &Dataset) -> Result<Self, ToolError> {
+        let part = forebay_intercept::main_payload(dataset);
+        let held = dataset.open(part)?;
+        let text = Mapped::open(&desk.store()?.plain_file(dataset, part)?)?;
+        Ok(Self { text, _held: held })
+    }
+
+    fn object_at(&self, place: usize) -> Option<walk::Members<'_>> {
+        let (object, _) = walk::value(self.text.get(place..)?)?;
+        walk::members(object)
+    }
+}
+
+/// A record with its values cut to what fits.
+fn cut(record: &str, budget: Budget) -> String {
+    let mut longest = usize::try_from(budget.max_bytes()).unwrap_or(usize::MAX).min(1 << 16);
+    loop {
+        longest /= 2;
+        let members = walk::members(record.as_bytes()).into_iter().flatten();
+        let parts: Vec<String> = members
+            .map(|(name, value)| {
+                json::member(&decoded(name), &render::shortened_value(value, longest))
+            })
+            .collect();
+        let record = format!("{{{}}}", parts.join(","));
+        let fits = budget.without(FRAME_TOKENS).fitting(std::iter::once(record.as_str())) == 1;
+        if fits || longest == 0 {
+            return if fits { record } else { "{}".to_owned() };
+        }
+    }
+}
+
+fn name_of(field: &Value) -> String {
+    field["name"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The text of a member's name, which is given without its quotes.
+fn decoded(name: &[u8]) -> String {
+    let quoted = [b"\"", name, b"\""].concat();
+    serde_json::from_slice(&quoted).unwrap_or_else(|_| String::from_utf8_lossy(name).into_owned())
+}
+
+fn member(name: &str, value: &[u8]) -> String {
+    json::member(name, &String::from_utf8_lossy(&json::compact(value)))
+}
