@@ -18,6 +18,7 @@ mod messages;
 mod rust_sdk;
 mod stats;
 mod strict;
+mod tools;
 
 use std::{ffi::OsStr, path::Path, process::Command};
 

@@ -5,6 +5,7 @@
 //! - `bytes`: a result of about `count` bytes, escaped JSON records as servers send them
 //! - `records`: a result of `count` records that differ, made once and sent as fast as it goes
 //! - `results`, `csv`, `log`, `prose`: a result of about `count` bytes in that form
+//! - `file`: the text of the file that `path` names
 //! - `pid`: our process id; `environment`: the variable FIXTURE
 //! - `hang`: no answer; `exit`: ends with the code `count`; `spawn`: starts a process that holds our
 //!   output open, and gives its id; `close-output`, `close-input`: closes only that
@@ -13,7 +14,7 @@
 
 use std::{
     env,
-    fs::File,
+    fs::{self, File},
     io::{self, Read, Write},
     os::{fd::AsFd, unix::process::CommandExt},
     process::{Command, Stdio, exit},
@@ -121,6 +122,11 @@ fn call(id: &Id, params: &[u8], output: &mut impl Write) -> io::Result<()> {
         "log" => send_repeated(output, id, count, ["", r"2024-01-01 12:00:00 INFO done\n", ""]),
         "prose" => {
             send_repeated(output, id, count, ["", r"It was the best of times, and so on.\n", ""])
+        }
+        "file" => {
+            let [path] = scan::members(arguments.unwrap_or_default(), ["path"]);
+            let path = path.and_then(scan::string).unwrap_or_default();
+            send(output, id, &text(&fs::read_to_string(&*path)?))
         }
         "pid" => send(output, id, &text(&std::process::id().to_string())),
         "environment" => send(output, id, &text(&env::var("FIXTURE").unwrap_or_default())),

@@ -1,0 +1,167 @@
+//! `analyze-with-duckdb`.
+
+use serde_json::{Value, json};
+
+use super::Client;
+
+#[test]
+fn a_query_is_answered_from_the_whole() {
+    let mut client = Client::new("analyze");
+    let id = client.keep_orders(1_000);
+    let counts = client.analyze(&format!(
+        "SELECT status, count(*) AS n, sum(total) AS s FROM {id} GROUP BY ALL ORDER BY status"
+    ));
+    let expected = "status,n,s\nopen,334,250249.5\npaid,333,249250.5\nsent,333,249750.0";
+    assert_eq!(counts.rows(), expected);
+    let nested = client.analyze(&format!("SELECT id, items[1].sku AS sku FROM {id} WHERE id = 5"));
+    assert_eq!(nested.rows(), "id,sku\n5,sku-5");
+    let list = client.analyze(&format!("SELECT id, items, coupon FROM {id} WHERE id = 10"));
+    assert_eq!(
+        list.rows(),
+        "[\"id\",\"items\",\"coupon\"]\n[10,[{\"count\":0,\"sku\":\"sku-10\"}],\"SPRING\"]"
+    );
+    let utc = client.analyze(&format!("SELECT ordered_at FROM {id} WHERE id = 0;"));
+    assert_eq!(utc.rows(), "ordered_at\n2026-01-01 08:00:00");
+}
+
+#[test]
+fn every_form_of_select_runs() {
+    let mut client = Client::new("forms");
+    let id = client.keep_orders(500);
+    for query in [
+        "DESCRIBE dataset",
+        "SUMMARIZE data",
+        "EXPLAIN SELECT * FROM dataset",
+        "EXPLAIN ANALYZE SELECT count(*) FROM dataset",
+        "FROM dataset LIMIT 1",
+        "WITH t AS (SELECT * FROM dataset) SELECT count(*) FROM t -- the end",
+        "SELECT id, row_number() OVER (PARTITION BY status ORDER BY id) FROM dataset LIMIT 3",
+        "PIVOT dataset ON status USING count(*) GROUP BY customer",
+        "SELECT * FROM (PIVOT dataset ON status USING sum(total) GROUP BY customer) ORDER BY ALL;",
+        "VALUES (1, 'a'), (2, NULL)",
+        "SELECT * FROM file LIMIT 1",
+        "SELECT count(*) FROM fixture.file_history",
+    ] {
+        let arguments = json!({"query": query, "dataset_id": id});
+        let reply = client.call("analyze-with-duckdb", &arguments);
+        assert!(reply.rows().lines().count() > 1, "{query}: {reply:?}");
+    }
+}
+
+#[test]
+fn datasets_of_several_servers_are_joined() {
+    let mut shop = Client::with("joined", &["--name", "shop"], &[]);
+    let orders = shop.keep_orders(700);
+    let mut bank = Client::at(shop.home.clone(), &["--name", "bank"], &[]);
+    let payment = |n: u64| json!({"order": n * 2, "paid_by": format!("account number {n}")});
+    let payments = bank.keep(&(0..900).map(payment).collect());
+    let joined = shop.analyze(&format!(
+        "SELECT count(*) AS n, max(paid_by) AS last FROM {orders} o JOIN {payments} p ON o.id = p.order"
+    ));
+    assert_eq!(joined.rows(), "n,last\n350,account number 99");
+    let by_server =
+        shop.analyze("SELECT count(*) FROM shop.file UNION ALL SELECT count(*) FROM bank.file");
+    assert_eq!(by_server.rows(), "count_star()\n700\n900");
+    let either = shop.analyze("SELECT * FROM file");
+    assert!(
+        either.error().contains("\"bank\".\"file\" or \"shop\".\"file\""),
+        "{}",
+        either.error()
+    );
+}
+
+#[test]
+fn what_changed_since_the_last_time_is_one_query() {
+    let mut client = Client::new("history");
+    let first = client.keep_orders(500);
+    let mut later = super::orders(600);
+    later[3]["status"] = "cancelled".into();
+    let second = client.keep(&later);
+    let latest = client.analyze("SELECT count(*) FROM file");
+    assert_eq!(latest.rows(), "count_star()\n600");
+    let history = client.analyze(
+        "SELECT _dataset, count(*) AS n FROM file_history GROUP BY _dataset, _captured_at ORDER BY _captured_at",
+    );
+    assert_eq!(history.rows(), format!("_dataset,n\n{first},500\n{second},600"));
+    let changed = client.analyze(&format!(
+        "SELECT new.id, old.status AS was, new.status AS is_now \
+         FROM file_history new JOIN file_history old USING (id) \
+         WHERE new._dataset = '{second}' AND old._dataset = '{first}' AND new.status <> old.status"
+    ));
+    assert_eq!(changed.rows(), "id,was,is_now\n3,open,cancelled");
+}
+
+#[test]
+fn a_result_that_is_too_long_becomes_a_dataset_with_its_query() {
+    let mut client = Client::new("too_long");
+    let id = client.keep_orders(3_000);
+    let query = format!("SELECT id, customer, total FROM {id} ORDER BY id");
+    let reply = client.analyze(&query);
+    let shown = reply.rows().lines().count() - 1;
+    assert!(shown > 50 && reply.text(0).starts_with("id,customer,total\n0,customer 0,0.0\n1,"));
+    let note = reply.text(1);
+    assert!(note.contains(&format!("The first {shown} rows are shown.")), "{note}");
+    assert!(note.contains("3000 rows, is saved as dataset_"), "{note}");
+    let kept = reply.dataset();
+    let sum = client.analyze(&format!("SELECT count(*) AS n, sum(total) AS s FROM {kept}"));
+    assert_eq!(sum.rows(), "n,s\n3000,6747750.0");
+    let page = client.read(&json!({"dataset_id": kept, "offset": 2_990})).json();
+    assert_eq!(page["results"][9], json!({"id": 2_999, "customer": "customer 3", "total": 4498.5}));
+    let list = client.call("list-saved-datasets", &json!({"limit": 1})).json();
+    assert_eq!(list["results"][0]["query"], query.as_str());
+    assert_eq!(list["results"][0]["records"], 3_000);
+}
+
+#[test]
+fn every_reply_fits_its_budget_and_none_is_captured_again() {
+    let mut client = Client::new("budget");
+    let id = client.keep_orders(5_000);
+    let long: Value = (0..40).map(|n| json!({"n": n, "text": "word ".repeat(5_000)})).collect();
+    let texts = client.keep(&long);
+    for (table, datasets) in [(&id, 1), (&texts, 1)] {
+        for format in [Value::Null, json!("csv"), json!("json"), json!("markdown"), json!("toon")] {
+            for (max, limit) in [(Value::Null, 4_000), (json!(300), 300), (json!(100_000), 8_192)] {
+                let arguments =
+                    json!({"query": format!("FROM {table}"), "format": format, "max_tokens": max});
+                let reply = client.call("analyze-with-duckdb", &arguments);
+                let tokens = forebay_intercept::tokens(&reply.all_text());
+                assert!(tokens <= limit, "{tokens} of {limit} tokens: {arguments}");
+                assert!(tokens > limit / 4, "{tokens} of {limit} tokens: {arguments}");
+                assert!(!reply.text(0).contains("Large response detected"), "{reply:?}");
+                let read =
+                    client.read(&json!({"dataset_id": table, "limit": 1_000, "max_tokens": max}));
+                let tokens = forebay_intercept::tokens(&read.all_text());
+                assert!(tokens <= limit, "{tokens} of {limit} tokens");
+                read.json();
+            }
+        }
+        let of_upstream = client.call("list-saved-datasets", &json!({"filter": {"tool": "file"}}));
+        assert!(of_upstream.json()["pagination"]["total_count"].as_u64().unwrap() >= datasets);
+    }
+}
+
+#[test]
+fn a_client_that_takes_little_gets_little() {
+    let mut client = Client::new("cline");
+    client.introduce("Cline");
+    let id = client.keep_orders(3_000);
+    let reply = client.analyze(&format!("FROM {id}"));
+    let bytes = reply.all_text().len();
+    assert!((4_000..=8_000).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn an_error_says_what_to_try() {
+    let mut client = Client::new("errors");
+    let id = client.keep_orders(500);
+    let wrong = client.analyze(&format!("SELECT stauts FROM {id}"));
+    for told in [&format!("Try: SELECT status FROM {id}"), "ordered_at (TIMESTAMP)"] {
+        assert!(wrong.error().contains(told), "{}", wrong.error());
+    }
+    let table = client.analyze("SELECT * FROM dataset");
+    assert!(table.error().contains("Pass dataset_id"), "{}", table.error());
+    let file = client.analyze("SELECT * FROM '/etc/passwd'");
+    assert!(file.error().contains("Only kept datasets can be read"), "{}", file.error());
+    let insert = client.analyze(&format!("INSERT INTO {id} VALUES (1)"));
+    assert!(insert.error().contains("Kept data stays as it came"), "{}", insert.error());
+}

@@ -1,0 +1,116 @@
+//! `export-dataset` and `visualize-dataset`.
+
+use std::{fs, path::PathBuf};
+
+use forebay_testkit::real;
+use serde_json::{Value, json};
+
+use super::{Client, Reply};
+
+/// The file that a reply links to.
+fn linked(reply: &Reply) -> PathBuf {
+    let blocks = reply.result["content"].as_array().unwrap();
+    let link = blocks.iter().find(|block| block["type"] == "resource_link").unwrap();
+    PathBuf::from(link["uri"].as_str().unwrap().strip_prefix("file://").unwrap())
+}
+
+#[test]
+fn a_dataset_becomes_a_file_of_every_form_and_none_is_written_over() {
+    let mut client = Client::new("export");
+    let id = client.keep_orders(450);
+    let mut export = |format: &str| {
+        let reply = client.call("export-dataset", &json!({"dataset_id": id, "format": format}));
+        assert!(!reply.is_error(), "{reply:?}");
+        let path = linked(&reply);
+        assert!(reply.text(0).contains(&format!("450 rows written to {}", path.display())));
+        (path.clone(), fs::read(path).unwrap())
+    };
+    let (path, csv) = export("csv");
+    let csv = String::from_utf8(csv).unwrap();
+    assert_eq!(csv.lines().count(), 451);
+    assert!(csv.contains(r#""[{""count"":3,""sku"":""sku-3""}]""#), "nested values are JSON");
+    assert_eq!(export("csv").0, path.with_file_name(format!("{id}-2.csv")));
+    assert_eq!(fs::read_to_string(&path).unwrap(), csv, "the first is as it was");
+    let list: Value = serde_json::from_slice(&export("json").1).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 450);
+    assert_eq!(list[3]["items"][0]["sku"], "sku-3");
+    assert_eq!(String::from_utf8(export("ndjson").1).unwrap().lines().count(), 450);
+    assert!(export("parquet").1.starts_with(b"PAR1"));
+    assert!(export("xlsx").1.starts_with(b"PK"));
+    let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&path).unwrap());
+    assert_eq!(mode & 0o077, 0, "for its owner alone");
+}
+
+#[test]
+fn a_query_becomes_a_file_too() {
+    let mut client = Client::new("export_query");
+    let id = client.keep_orders(450);
+    let query = format!("SELECT status, count(*) AS n FROM {id} GROUP BY 1 ORDER BY 1;");
+    let reply = client.call("export-dataset", &json!({"query": query, "format": "csv"}));
+    assert_eq!(
+        fs::read_to_string(linked(&reply)).unwrap(),
+        "status,n\nopen,150\npaid,150\nsent,150\n"
+    );
+    let neither = client.call("export-dataset", &json!({"format": "csv"}));
+    assert!(neither.error().contains("query or dataset_id"), "{}", neither.error());
+}
+
+/// Reads a workbook without any library.
+const WORKBOOK: &str = r#"
+import sys, zipfile, xml.etree.ElementTree as tree
+book = zipfile.ZipFile(sys.argv[1])
+name = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+rows = list(tree.fromstring(book.read("xl/worksheets/sheet1.xml")).iter(name + "row"))
+texts = lambda row: ["".join(cell.itertext()) for cell in row]
+print(len(rows), texts(rows[1])[0], texts(rows[1])[3])
+"#;
+
+#[test]
+fn a_workbook_can_be_read_by_others() {
+    let Some(python) = real::python("a_workbook_can_be_read_by_others") else { return };
+    let mut client = Client::new("workbook");
+    let id = client.keep_orders(450);
+    let query = format!("SELECT id, customer, status, total FROM {id} ORDER BY id DESC");
+    let reply = client.call("export-dataset", &json!({"query": query, "format": "xlsx"}));
+    let words = python.module("json");
+    let output = std::process::Command::new(&words[0])
+        .args(["-c", WORKBOOK])
+        .arg(linked(&reply))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "451 449 673.5", "{output:?}");
+}
+
+#[test]
+fn a_chart_of_each_kind_is_a_picture_and_a_file() {
+    let mut client = Client::new("charts");
+    let id = client.keep_orders(450);
+    for (chart, more) in [
+        ("bar", json!({"x": "status", "y": "total"})),
+        ("line", json!({"x": "ordered_at", "y": "total", "series": "status"})),
+        ("scatter", json!({"x": "id", "y": "total"})),
+        ("histogram", json!({"x": "total"})),
+        ("heatmap", json!({"x": "status", "y": "customer", "series": "total"})),
+    ] {
+        let mut arguments = json!({"dataset_id": id, "chart": chart});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let reply = client.call("visualize-dataset", &arguments);
+        assert!(!reply.is_error(), "{reply:?}");
+        let picture = &reply.result["content"][1];
+        assert_eq!(
+            (&picture["type"], &picture["mimeType"]),
+            (&json!("image"), &json!("image/png"))
+        );
+        assert!(picture["data"].as_str().unwrap().starts_with("iVBORw0KGgo"), "a PNG in base64");
+        assert!(picture["data"].as_str().unwrap().len() < 700_000, "within its limit");
+        assert!(fs::read_to_string(linked(&reply)).unwrap().starts_with("<svg"), "{chart}");
+    }
+    let wrong =
+        client.call("visualize-dataset", &json!({"dataset_id": id, "chart": "bar", "x": "stauts"}));
+    assert!(wrong.error().contains("Did you mean status?"), "{}", wrong.error());
+    let text = client.call(
+        "visualize-dataset",
+        &json!({"dataset_id": id, "chart": "histogram", "x": "customer"}),
+    );
+    assert!(text.error().contains("holds text"), "{}", text.error());
+}
