@@ -139,10 +139,10 @@ fn other_tables_are_read_by_their_name() {
 /// A text of lines that differ.
 fn lines() -> Vec<String> {
     let line = |n: u64| match n % 100 {
-        42 => format!("{n}: here something went WRONG and that is rare"),
-        _ => format!("{n}: all is well today and so on and on"),
+        42 => format!("On day {n} something went WRONG, and that is rare"),
+        _ => format!("On day {n} all was well."),
     };
-    (1..=1_500).map(line).collect()
+    (1..=2_500).map(line).collect()
 }
 
 #[test]
@@ -151,19 +151,19 @@ fn a_text_is_read_by_pages_lines_and_bytes() {
     let id = client.keep_text(&lines().join("\r\n"));
     let page = client.read(&json!({"dataset_id": id, "limit": 3, "page": 2})).json();
     assert_eq!(page["results"], json!(lines()[3..6]), "{page}");
-    assert_eq!(page["pagination"]["total_count"], 1_500);
-    let range = client.read(&json!({"dataset_id": id, "lines": "1499-1600"})).json();
-    assert_eq!(range, json!({"lines": lines()[1498..], "first": 1_499, "total_lines": 1_500}));
-    let beyond = client.read(&json!({"dataset_id": id, "lines": "1501-"}));
-    assert_eq!(beyond.error(), "That is past the end: there are 1500 lines.");
-    let bytes = client.read(&json!({"dataset_id": id, "bytes": "3-10"})).json();
-    assert_eq!(bytes["text"], "all is w");
+    assert_eq!(page["pagination"]["total_count"], 2_500);
+    let range = client.read(&json!({"dataset_id": id, "lines": "2499-2600"})).json();
+    assert_eq!(range, json!({"lines": lines()[2498..], "first": 2_499, "total_lines": 2_500}));
+    let beyond = client.read(&json!({"dataset_id": id, "lines": "2501-"}));
+    assert_eq!(beyond.error(), "That is past the end: there are 2500 lines.");
+    let bytes = client.read(&json!({"dataset_id": id, "bytes": "9-20"})).json();
+    assert_eq!(bytes["text"], "all was well");
     let all = client.read(&json!({"dataset_id": id, "lines": "1-"}));
     let shown = all.json()["lines"].as_array().unwrap().len();
-    let next = format!("go on with lines \"{}-1500\"", shown + 1);
+    let next = format!("go on with lines \"{}-2500\"", shown + 1);
     assert!(shown > 100 && all.text(1).contains(&next), "{}", all.text(1));
     let query = format!("SELECT count(*) AS n FROM {id} WHERE text LIKE '%WRONG%'");
-    assert_eq!(client.analyze(&query).rows(), "n\n15");
+    assert_eq!(client.analyze(&query).rows(), "n\n25");
 }
 
 #[test]
@@ -175,13 +175,13 @@ fn the_places_around_a_match_are_found() {
     let found = client.read(&arguments);
     let expected = json!({"matches": [{
         "line": 142, "text": lines()[141], "before": lines()[139..141], "after": lines()[142..144],
-    }], "total_matches": 15});
+    }], "total_matches": 25});
     assert_eq!(found.json(), expected);
     assert_eq!(found.text(1), "There are more matches: go on with offset 2.");
     let none = client.read(&json!({"dataset_id": id, "grep": "wrong"}));
     assert!(none.text(1).contains("(?i)"), "{}", none.text(1));
     let any = client.read(&json!({"dataset_id": id, "grep": "(?i)wrong"})).json();
-    assert_eq!(any["total_matches"], 15);
+    assert_eq!(any["total_matches"], 25);
     let bad = client.read(&json!({"dataset_id": id, "grep": "("}));
     assert!(bad.error().contains("not a regular expression"), "{}", bad.error());
     // In a text that is one long line, what stands around each match is shown.
