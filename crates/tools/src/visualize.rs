@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Desk, ToolError,
-    arguments::Arguments,
+    arguments::{Arguments, counted},
     desk::{Unnamed, unique},
     error::refuse,
     export::{self, Subject},
@@ -93,7 +93,8 @@ pub(crate) fn answer(
         "data": BASE64_STANDARD.encode(&drawn.png),
         "mimeType": "image/png",
     });
-    let said = format!("A {kind} chart of {} rows; as SVG in {}.", drawn.rows, drawn.svg.display());
+    let rows = counted(drawn.rows, "row");
+    let said = format!("A {kind} chart of {rows}; as SVG in {}.", drawn.svg.display());
     Ok(Reply::text(said).and(picture).and(export::link(&drawn.svg, "image/svg+xml")))
 }
 
@@ -143,7 +144,9 @@ fn chart(plot: &Plot, subject: &Subject, found: &Selected) -> Result<Chart, Tool
         }
     };
     let title = plot.title.clone().unwrap_or_else(|| title(plot));
-    let subtitle = Some(format!("{} · {} rows", subject.name, found.rows.len()));
+    let rows = counted(found.rows.len(), "row");
+    let origin = subject.name.starts_with("dataset_").then_some(&subject.name);
+    let subtitle = Some(origin.map_or_else(|| rows.clone(), |name| format!("{name} · {rows}")));
     Ok(Chart { kind: plot.kind, title, subtitle, x: axis(&plot.x)?, y, series, value })
 }
 

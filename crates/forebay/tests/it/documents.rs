@@ -10,7 +10,7 @@ fn repository() -> PathBuf {
 
 /// Compares a generated document with the one in the repository, or writes it if `FOREBAY_BLESS` is
 /// set.
-fn is_current(path: &str, generated: &str) {
+pub(crate) fn is_current(path: &str, generated: &str) {
     let file = repository().join(path);
     if std::env::var_os("FOREBAY_BLESS").is_some() {
         fs::write(&file, generated).unwrap();
