@@ -51,6 +51,13 @@ pub(crate) fn error(
             "\nAsk for less at a time: filter or aggregate first, select fewer columns, set a LIMIT.",
         );
     }
+    let has_arrows = sql.contains("->");
+    if has_arrows && (text.starts_with("Conversion Error") || text.starts_with("Binder Error")) {
+        said.push_str(
+            "\n= and other operators bind more tightly than -> and ->>: put brackets around them, such \
+             as (doc->>'$.a.b') = 'x'.",
+        );
+    }
     if text.contains("Permission Error") {
         said.push_str("\nOnly kept datasets can be read, by their names.");
     }

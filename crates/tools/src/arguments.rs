@@ -235,7 +235,7 @@ mod tests {
     fn what_cannot_is_told_with_what_to_write() {
         assert_eq!(
             error(read(json!({"limit": 5000})).number("limit", 1, 1000)),
-            "limit must be a whole number from 1 to 1000, not 5000.".replacen('l', "L", 1)
+            "limit must be a whole number from 1 to 1000, not 5000."
         );
         let unknown = error(Arguments::new(Tool::Read, json!({"dataset": "x"})));
         assert!(unknown.contains("Did you mean dataset_id?"), "{unknown}");

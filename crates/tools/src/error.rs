@@ -32,6 +32,10 @@ impl ToolError {
     pub fn told(&self) -> String {
         let causes = iter::successors(Some(self as &(dyn Error + 'static)), |it| (*it).source());
         let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        // What was written for a model begins as it should.
+        if matches!(self, Self::Refused(_) | Self::Query(_)) {
+            return text;
+        }
         let mut letters = text.chars();
         letters
             .next()

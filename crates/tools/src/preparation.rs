@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -20,35 +20,40 @@ const DELAY: Duration = Duration::from_millis(300);
 
 /// Prepares datasets in the background, one after the other, as long as it lives.
 pub struct Preparation {
-    queue: mpsc::Sender<DatasetId>,
+    service: Arc<Service>,
+    /// There is a thread only once there is something to prepare.
+    queue: OnceLock<mpsc::Sender<DatasetId>>,
     is_over: Arc<AtomicBool>,
 }
 
 impl Preparation {
     /// Prepares with a service of its own, whose workers give way to everything else.
     pub fn with(service: Service) -> Self {
+        Self { service: Arc::new(service), queue: OnceLock::new(), is_over: Arc::default() }
+    }
+
+    /// Prepares a dataset in a moment.
+    pub(crate) fn soon(&self, dataset: DatasetId) {
+        let _ = self.queue.get_or_init(|| self.start()).send(dataset);
+    }
+
+    fn start(&self) -> mpsc::Sender<DatasetId> {
         let (queue, datasets) = mpsc::channel();
-        let is_over = Arc::new(AtomicBool::new(false));
-        let watched = is_over.clone();
+        let (service, is_over) = (self.service.clone(), self.is_over.clone());
         // Without a thread, the first query does it.
         let _ = thread::Builder::new().name("prepare".to_owned()).spawn(move || {
-            while let Ok(dataset) = datasets.recv() {
+            for dataset in datasets {
                 thread::sleep(DELAY);
-                if watched.load(Ordering::Relaxed) {
+                if is_over.load(Ordering::Relaxed) {
                     return;
                 }
-                match service.prepare(&dataset, &Until(&watched)) {
+                match service.prepare(&dataset, &Until(&is_over)) {
                     Ok(()) => events::prepared(&dataset),
                     Err(error) => events::not_prepared(&dataset, &error),
                 }
             }
         });
-        Self { queue, is_over }
-    }
-
-    /// Prepares a dataset in a moment.
-    pub(crate) fn soon(&self, dataset: DatasetId) {
-        let _ = self.queue.send(dataset);
+        queue
     }
 }
 

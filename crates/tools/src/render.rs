@@ -10,7 +10,7 @@ use forebay_query::{Column, Selected};
 use forebay_wire::walk;
 use serde_json::Value;
 
-use crate::budget::Budget;
+use crate::{budget::Budget, json};
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,6 +156,11 @@ fn head(format: Format, columns: &[Column], rows: usize) -> String {
 }
 
 fn line(format: Format, columns: &[Column], row: &str) -> String {
+    // In a table of plain cells, every number is one.
+    let row = match format {
+        Format::Csv | Format::Markdown => row.into(),
+        Format::Json | Format::Toon | Format::Lists => json::valid(row),
+    };
     let cells: Vec<&str> = walk::elements(row.as_bytes())
         .into_iter()
         .flatten()
@@ -176,7 +181,7 @@ fn line(format: Format, columns: &[Column], row: &str) -> String {
         Format::Markdown => format!("| {} |", joined(" | ", cell::markdown)),
         Format::Toon if columns.iter().any(is_nested) => toon::item(columns, &cells),
         Format::Toon => format!("  {}", joined(",", cell::toon)),
-        Format::Lists => row.to_owned(),
+        Format::Lists => row.clone().into_owned(),
     }
 }
 

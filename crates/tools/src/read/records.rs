@@ -166,6 +166,7 @@ impl<'d> Table<'d> {
         let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
         let rows = self.rows(desk, &names.join(", "), selection, page, conduct)?;
         let object = |row: &String| {
+            let row = json::valid(row);
             let cells = walk::elements(row.as_bytes()).into_iter().flatten();
             let members: Vec<String> = columns
                 .iter()
