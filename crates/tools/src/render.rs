@@ -156,11 +156,7 @@ fn head(format: Format, columns: &[Column], rows: usize) -> String {
 }
 
 fn line(format: Format, columns: &[Column], row: &str) -> String {
-    // In a table of plain cells, every number is one.
-    let row = match format {
-        Format::Csv | Format::Markdown => row.into(),
-        Format::Json | Format::Toon | Format::Lists => json::valid(row),
-    };
+    let row = json::valid(row);
     let cells: Vec<&str> = walk::elements(row.as_bytes())
         .into_iter()
         .flatten()
@@ -181,7 +177,7 @@ fn line(format: Format, columns: &[Column], row: &str) -> String {
         Format::Markdown => format!("| {} |", joined(" | ", cell::markdown)),
         Format::Toon if columns.iter().any(is_nested) => toon::item(columns, &cells),
         Format::Toon => format!("  {}", joined(",", cell::toon)),
-        Format::Lists => row.clone().into_owned(),
+        Format::Lists => row.to_string(),
     }
 }
 
