@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{Arc, Condvar, Mutex, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -19,6 +19,8 @@ use crate::{
 
 /// How long a worker may take beyond its limit before it is ended.
 const GRACE: Duration = Duration::from_secs(3);
+/// How many questions are worked on at a time.
+const MAX_WORKERS: usize = 4;
 /// How often whoever asked is asked whether the answer is still wanted.
 const TICK: Duration = Duration::from_millis(5);
 
@@ -30,6 +32,7 @@ pub struct Service {
     arguments: Vec<OsString>,
     /// Workers that have nothing to do.
     idle: Arc<Mutex<Vec<Worker>>>,
+    turns: Turns,
 }
 
 /// The first rows of a result.
@@ -78,7 +81,14 @@ impl Service {
     /// A service for the store at `home`, whose workers are started as `program arguments…`, which
     /// must call [`crate::serve`].
     pub fn new(home: &Path, limits: Limits, program: PathBuf, arguments: Vec<OsString>) -> Self {
-        Self { home: home.to_owned(), limits, program, arguments, idle: Arc::default() }
+        Self {
+            home: home.to_owned(),
+            limits,
+            program,
+            arguments,
+            idle: Arc::default(),
+            turns: Turns::default(),
+        }
     }
 
     /// What a query may take.
@@ -130,6 +140,7 @@ impl Service {
         let limits = Limits { time, ..self.limits.clone() };
         let ask = Ask { home: self.home.clone(), limits, what };
         let line = serde_json::to_string(&ask).map_err(io::Error::other)?;
+        let _turn = self.turns.take(conduct)?;
         // One that has waited may be about to end; a new one is not.
         let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(mut worker) = waiting
@@ -169,6 +180,37 @@ impl Service {
             }
         }
         outcome
+    }
+}
+
+/// Lets only so many work at a time: each worker may take as much memory as a query may have.
+#[derive(Default)]
+struct Turns {
+    taken: Mutex<usize>,
+    given_back: Condvar,
+}
+
+struct Turn<'a>(&'a Turns);
+
+impl Turns {
+    fn take(&self, conduct: &dyn Conduct) -> Result<Turn<'_>, QueryError> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        while *taken >= MAX_WORKERS {
+            if conduct.is_cancelled() {
+                return Err(QueryError::Cancelled);
+            }
+            let waited = self.given_back.wait_timeout(taken, TICK);
+            taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *taken += 1;
+        Ok(Turn(self))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.given_back.notify_one();
     }
 }
 

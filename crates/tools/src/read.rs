@@ -87,7 +87,8 @@ pub fn read(
     match &request.what {
         What::Summary => Ok(summary::of(&dataset, budget)),
         What::Page(page) if request.block.is_none() && has_records(&dataset) => {
-            records::page(desk, &dataset, &request.table, page, budget, conduct)
+            let reader = records::Reader { desk, budget, conduct };
+            records::page(&reader, &dataset, &request.table, page)
         }
         What::Page(page) => {
             if !page.fields.is_empty() || !page.filter.is_empty() || !page.sort.is_empty() {

@@ -38,9 +38,16 @@ pub(super) fn of(
             );
         }
     };
-    let found =
-        Search { regex, context, part, total: 0, matches: Vec::new(), open: VecDeque::new() }
-            .through(text.bytes(), conduct)?;
+    let found = Search {
+        regex,
+        context,
+        part,
+        room: budget.max_bytes(),
+        total: 0,
+        matches: Vec::new(),
+        open: VecDeque::new(),
+    }
+    .through(text.bytes(), conduct)?;
     let total = found.total;
     part.check(total, "match")?;
     let matches: Vec<String> = found.matches.iter().map(Value::to_string).collect();
@@ -65,6 +72,8 @@ struct Search {
     regex: Regex,
     context: usize,
     part: Part,
+    /// How many bytes of matches can still be of use.
+    room: u64,
     total: u64,
     matches: Vec<Value>,
     /// Matches whose lines behind are still to come: which, and how many lines.
@@ -116,7 +125,9 @@ impl Search {
 
     fn is_wanted(&mut self) -> bool {
         self.total += 1;
-        self.total > self.part.offset && (self.matches.len() as u64) < self.part.limit
+        self.total > self.part.offset
+            && (self.matches.len() as u64) < self.part.limit
+            && self.room > 0
     }
 
     fn line(&mut self, number: usize, line: &[u8], before: &VecDeque<&[u8]>) {
@@ -129,6 +140,7 @@ impl Search {
             found["after"] = json!([]);
             self.open.push_back((self.matches.len(), self.context));
         }
+        self.room = self.room.saturating_sub(found.to_string().len() as u64);
         self.matches.push(found);
     }
 
@@ -146,6 +158,7 @@ impl Search {
             shown_to = end;
             if self.is_wanted() {
                 let text = String::from_utf8_lossy(&line[start..end]);
+                self.room = self.room.saturating_sub(text.len() as u64);
                 self.matches.push(json!({"line": number, "column": start + 1, "text": text}));
             }
         }

@@ -18,15 +18,29 @@ use crate::{Desk, ToolError, budget::Budget, error::refuse, json, render};
 /// What stands around the records.
 const FRAME_TOKENS: u64 = 150;
 
+/// Who reads, and how much of it is of use.
+pub(super) struct Reader<'a> {
+    pub(super) desk: &'a Desk,
+    pub(super) budget: Budget,
+    pub(super) conduct: &'a dyn Conduct,
+}
+
+impl Reader<'_> {
+    /// The first rows of a query: as many as `max_bytes` allow.
+    fn ask(&self, sql: &str, rows: u64, max_bytes: u64) -> Result<Selected, ToolError> {
+        let query = Query { sql: sql.to_owned(), dataset: None, with_places: true };
+        Ok(self.desk.service().select(&query, rows, max_bytes, self.conduct)?)
+    }
+}
+
 pub(super) fn page(
-    desk: &Desk,
+    reader: &Reader<'_>,
     dataset: &Dataset,
     table: &str,
     page: &Page,
-    budget: Budget,
-    conduct: &dyn Conduct,
 ) -> Result<Reading, ToolError> {
-    let table = Table::find(desk, dataset, table, conduct)?;
+    let budget = reader.budget;
+    let table = Table::find(reader, dataset, table)?;
     let fields: Vec<&Column> =
         page.fields.iter().map(|field| column(&table.columns, field)).collect::<Result<_, _>>()?;
     let selection = Selection::of(&table, page)?;
@@ -34,11 +48,12 @@ pub(super) fn page(
         table.records
     } else {
         let sql = format!("SELECT count(*) FROM {}{}", table.name, selection.filter);
-        let count = ask(desk, &sql, 1, conduct)?.rows;
+        let count = reader.ask(&sql, 1, u64::MAX)?.rows;
         count.first().and_then(|row| row.trim_matches(['[', ']']).parse().ok()).unwrap_or(0)
     };
     page.part.check(total, "record")?;
-    let records = table.records(desk, &selection, page, &fields, conduct)?;
+    let records = table.records(reader, &selection, page, &fields)?;
+    let wanted = page.part.limit.min(total.saturating_sub(page.part.offset));
     let fitting = budget.without(FRAME_TOKENS).fitting(records.iter().map(String::as_str));
     let is_cut = fitting == 0 && !records.is_empty();
     let shown = if is_cut { vec![cut(&records[0], budget)] } else { records[..fitting].to_vec() };
@@ -51,10 +66,10 @@ pub(super) fn page(
              it. Go on with offset {next}."
         ))
     } else {
-        (fitting < records.len()).then(|| {
+        let is_part = (fitting as u64) < wanted;
+        is_part.then(|| {
             format!(
-                "{fitting} of {} fit in this reply: go on with offset {next}, or name fields.",
-                records.len()
+                "{fitting} of {wanted} fit in this reply: go on with offset {next}, or name fields."
             )
         })
     };
@@ -106,12 +121,7 @@ impl Selection {
 }
 
 impl<'d> Table<'d> {
-    fn find(
-        desk: &Desk,
-        dataset: &'d Dataset,
-        suffix: &str,
-        conduct: &dyn Conduct,
-    ) -> Result<Self, ToolError> {
+    fn find(reader: &Reader<'_>, dataset: &'d Dataset, suffix: &str) -> Result<Self, ToolError> {
         let names = table_names(dataset);
         let Some(index) = names.iter().position(|name| name.eq_ignore_ascii_case(suffix)) else {
             let known: Vec<String> =
@@ -138,7 +148,7 @@ impl<'d> Table<'d> {
             is_map: facts["kind"] == "map",
         };
         let sql = format!("FROM {} LIMIT 0", table.name);
-        let mut columns = ask(desk, &sql, 1, conduct)?.columns;
+        let mut columns = reader.ask(&sql, 1, u64::MAX)?.columns;
         columns.retain(|column| column.name != PLACE && column.name != NUMBER);
         if table.fields.len() != columns.len() {
             table.fields = columns.iter().map(|column| column.name.clone()).collect();
@@ -150,21 +160,20 @@ impl<'d> Table<'d> {
     /// The records of a page, each as JSON.
     fn records(
         &self,
-        desk: &Desk,
+        reader: &Reader<'_>,
         selection: &Selection,
         page: &Page,
         fields: &[&Column],
-        conduct: &dyn Conduct,
     ) -> Result<Vec<String>, ToolError> {
         if self.is_written
-            && let Some(records) = self.written(desk, selection, page, fields, conduct)?
+            && let Some(records) = self.written(reader, selection, page, fields)?
         {
             return Ok(records);
         }
         let columns: Vec<&Column> =
             if fields.is_empty() { self.columns.iter().collect() } else { fields.to_vec() };
         let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
-        let rows = self.rows(desk, &names.join(", "), selection, page, conduct)?;
+        let rows = self.rows(reader, &names.join(", "), selection, page)?;
         let object = |row: &String| {
             let row = json::valid(row);
             let cells = walk::elements(row.as_bytes()).into_iter().flatten();
@@ -181,22 +190,26 @@ impl<'d> Table<'d> {
     /// The records as they stand in the payload; `None` if one is not an object there.
     fn written(
         &self,
-        desk: &Desk,
+        reader: &Reader<'_>,
         selection: &Selection,
         page: &Page,
         fields: &[&Column],
-        conduct: &dyn Conduct,
     ) -> Result<Option<Vec<String>>, ToolError> {
         let key = if self.is_map { self.columns.first() } else { None };
         let mut columns = PLACE.to_owned();
         if let Some(key) = key {
             let _ = write!(columns, ", {}", quoted(&key.name));
         }
-        let rows = self.rows(desk, &columns, selection, page, conduct)?;
-        let payload = Payload::open(desk, self.dataset)?;
+        let rows = self.rows(reader, &columns, selection, page)?;
+        let payload = Payload::open(reader.desk, self.dataset)?;
         let wanted: Vec<&str> = fields.iter().map(|column| self.field(column)).collect();
         let mut records = Vec::new();
+        let mut bytes = 0;
         for row in &rows {
+            // Nothing beyond this can fit.
+            if bytes > reader.budget.max_bytes() {
+                break;
+            }
             let mut cells = walk::elements(row.as_bytes()).into_iter().flatten();
             let place = cells.next().and_then(|cell| str::from_utf8(cell).ok()?.parse().ok());
             let Some(members) = place.and_then(|place| payload.object_at(place)) else {
@@ -214,18 +227,19 @@ impl<'d> Table<'d> {
                     parts.push(member(&name, value));
                 }
             }
-            records.push(format!("{{{}}}", parts.join(",")));
+            let record = format!("{{{}}}", parts.join(","));
+            bytes += record.len() as u64;
+            records.push(record);
         }
         Ok(Some(records))
     }
 
     fn rows(
         &self,
-        desk: &Desk,
+        reader: &Reader<'_>,
         columns: &str,
         selection: &Selection,
         page: &Page,
-        conduct: &dyn Conduct,
     ) -> Result<Vec<String>, ToolError> {
         let Selection { filter, order } = selection;
         let (limit, offset) = (page.part.limit, page.part.offset);
@@ -233,7 +247,7 @@ impl<'d> Table<'d> {
             "SELECT {columns} FROM {}{filter}{order} LIMIT {limit} OFFSET {offset}",
             self.name
         );
-        Ok(ask(desk, &sql, limit, conduct)?.rows)
+        Ok(reader.ask(&sql, limit, reader.budget.max_bytes())?.rows)
     }
 
     /// What the field of a column is called in the payload.
@@ -241,11 +255,6 @@ impl<'d> Table<'d> {
         let index = self.columns.iter().position(|it| it.name == column.name);
         index.and_then(|index| self.fields.get(index)).map_or(&column.name, String::as_str)
     }
-}
-
-fn ask(desk: &Desk, sql: &str, rows: u64, conduct: &dyn Conduct) -> Result<Selected, ToolError> {
-    let query = Query { sql: sql.to_owned(), dataset: None, with_places: true };
-    Ok(desk.service().select(&query, rows, u64::MAX, conduct)?)
 }
 
 /// The payload that a summary is about, which nobody removes while it is open.
