@@ -1,0 +1,100 @@
+"""Real servers behind `forebay wrap`, asked through the official Python SDK over stdio.
+
+A `Session` is one server, asked twice: directly, which gives the results that a model would have to
+read without Forebay, and through `wrap`, which gives summaries and the tools to go on with.
+"""
+
+import os
+import re
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+import anyio
+from mcp import Client, StdioServerParameters
+
+import peers
+import tokens
+
+PATIENCE_SECS = 120
+# Below this every result of the corpus that is worth a question is kept.
+THRESHOLD_TOKENS = "500"
+HANDLE = re.compile(r"dataset_[a-z0-9]+")
+
+
+def servers():
+    """The commands of the real servers, by the names that items give them."""
+    filesystem = peers.ROOT / "node/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
+    return {
+        "filesystem": ["node", str(filesystem), str(peers.ROOT)],
+        "git": [str(peers.python_of("python")), "-m", "mcp_server_git"],
+    }
+
+
+@dataclass
+class Reply:
+    """What a tool gave: the data, and a note for the model if there is one."""
+
+    text: str
+    note: str
+    is_error: bool
+
+    @property
+    def handle(self):
+        """The dataset that the reply points to."""
+        found = HANDLE.search(self.note) or HANDLE.search(self.text)
+        return found[0] if found else None
+
+    @property
+    def tokens(self):
+        return tokens.count(self.text) + tokens.count(self.note)
+
+
+@dataclass
+class Session:
+    """A server, asked directly and through Forebay."""
+
+    direct: Client
+    wrapped: Client
+    definitions: list = field(default_factory=list)
+
+    async def find_injected_tools(self):
+        """Notes the definitions of the tools that only the wrapped server has."""
+        own = {tool.name for tool in (await self.direct.list_tools()).tools}
+        tools = (await self.wrapped.list_tools()).tools
+        dumped = (tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools)
+        self.definitions = [tool for tool in dumped if tool["name"] not in own]
+
+    async def ask_directly(self, tool, arguments):
+        return await ask(self.direct, tool, arguments)
+
+    async def ask(self, tool, arguments):
+        return await ask(self.wrapped, tool, arguments)
+
+
+async def ask(client, tool, arguments):
+    result = await client.call_tool(tool, arguments)
+    texts = [block.text for block in result.content if block.type == "text"]
+    return Reply(texts[0] if texts else "", "\n".join(texts[1:]), bool(result.is_error))
+
+
+async def open_sessions(stack: AsyncExitStack, forebay, home):
+    """A session with each server, until `stack` closes."""
+    sessions = {}
+    for name, command in servers().items():
+        direct = await stack.enter_async_context(connect(command, home))
+        wrap = [forebay, "wrap", "--name", name, "--threshold", THRESHOLD_TOKENS, "--", *command]
+        wrapped = await stack.enter_async_context(connect(wrap, home))
+        sessions[name] = Session(direct, wrapped)
+        await sessions[name].find_injected_tools()
+    return sessions
+
+
+def connect(command, home):
+    # The whole environment goes on: the SDK would hand down a handful of variables only.
+    environment = dict(os.environ) | {"FOREBAY_HOME": str(home)}
+    parameters = StdioServerParameters(command=command[0], args=command[1:], env=environment)
+    return Client(parameters, mode="legacy", read_timeout_seconds=PATIENCE_SECS)
+
+
+def run(main, *arguments):
+    return anyio.run(main, *arguments)
