@@ -13,7 +13,8 @@ def total(values):
 
 
 def mean(values):
-    return total(values) / len(present(values))
+    given = present(values)
+    return math.fsum(given) / len(given)
 
 
 def grouped(rows, key):
