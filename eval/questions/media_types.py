@@ -49,15 +49,15 @@ types(
 )
 types(
     "nested",
-    "Which extensions belong to four or more types?",
+    "Which extensions belong to three or more types?",
     sql(
         "SELECT e, count(*) n FROM (SELECT unnest(extensions) e FROM {id}) GROUP BY e "
-        "HAVING n > 3 ORDER BY n DESC, e"
+        "HAVING n > 2 ORDER BY n DESC, e"
     ),
     lambda types: [
         pair
         for pair in ranked(Counter(e for one in types.values() for e in one.get("extensions", [])))
-        if pair[1] > 3
+        if pair[1] > 2
     ],
 )
 types(
@@ -88,15 +88,15 @@ types(
 )
 types(
     "browse",
-    "Which font types are there from `iana` that are not compressible?",
+    "Which image types are there from `iana` that are not compressible?",
     browse(
         lambda reply: [record["key"] for record in reply["results"]],
-        filter={"source": "iana", "compressible": False, "key": {"contains": "font/"}},
+        filter={"source": "iana", "compressible": False, "key": {"contains": "image/"}},
         fields=["key"],
     ),
     lambda types: {
         name for name, one in types.items()
-        if one.get("source") == "iana" and one.get("compressible") is False and "font/" in name
+        if one.get("source") == "iana" and one.get("compressible") is False and "image/" in name
     },
 )
 types(

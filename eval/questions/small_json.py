@@ -103,7 +103,7 @@ cars(
 )
 cars_text(
     "text",
-    "What follows the name of the DeLorean-era `mazda glc deluxe` in the file, the first time?",
+    "What follows the name of the `mazda glc deluxe` in the file, the first time?",
     grep('"mazda glc deluxe"', lambda reply: reply["matches"][0]["after"], context=2, limit=1),
     lambda lines: next(
         lines[at + 1 : at + 3] for at, line in enumerate(lines) if '"mazda glc deluxe"' in line
