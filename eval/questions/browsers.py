@@ -134,17 +134,22 @@ caniuse(
     lambda data: data["eras"]["e-1"],
 )
 caniuse(
+    "nested",
+    "How many features does Opera Mini (version `all`) support fully?",
+    sql("SELECT count(*) FROM {id} WHERE stats->'op_mini'->>'all' LIKE 'y%'"),
+    lambda data: sum(one["stats"]["op_mini"]["all"].startswith("y") for one in data["data"].values()),
+)
+caniuse(
     "join",
-    "How many features does the last listed version of Opera Mini support, in full?",
+    "Which features are supported worse than half as well as their parents? How many?",
     sql(
-        "SELECT count(*) FROM {id} d JOIN {id}_agents a ON a.key='op_mini' "
-        "WHERE d.stats->'op_mini'->>(a.versions->>'$[#-1]') LIKE 'y%'"
+        "SELECT count(*) FROM {id} f JOIN {id} p ON f.parent = p.key "
+        "WHERE f.usage_perc_y < p.usage_perc_y / 2"
     ),
-    lambda data: (
-        lambda version: sum(
-            one["stats"]["op_mini"].get(version, "").startswith("y") for one in data["data"].values()
-        ) if version else 0
-    )(data["agents"]["op_mini"]["versions"][-1]),
+    lambda data: sum(
+        one["usage_perc_y"] < data["data"][one["parent"]]["usage_perc_y"] / 2
+        for one in data["data"].values() if one["parent"] in data["data"]
+    ),
 )
 caniuse(
     "browse",
@@ -249,13 +254,13 @@ mdn(
 )
 mdn(
     "browse",
-    "Which specification does `AbortPaymentEvent` belong to?",
+    "Which specification does `AbortSignal` belong to?",
     browse(
         lambda reply: reply["results"][0]["__compat"]["spec_url"],
-        filter={"_key": "AbortPaymentEvent"},
+        filter={"_key": "AbortSignal"},
         fields=["__compat"],
     ),
-    lambda data: data["api"]["AbortPaymentEvent"]["__compat"]["spec_url"],
+    lambda data: data["api"]["AbortSignal"]["__compat"]["spec_url"],
 )
 mdn(
     "browse",
