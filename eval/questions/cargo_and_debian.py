@@ -85,16 +85,16 @@ metadata(
 )
 metadata(
     "join",
-    "Which packages of edition 2015 have five resolved dependencies or more?",
+    "Which packages of edition 2018 have six resolved dependencies or more?",
     sql(
         "SELECT p.name, len(n.dependencies) d FROM {id} p JOIN {id}_nodes n USING (id) "
-        "WHERE edition='2015' AND d >= 5 ORDER BY p.name"
+        "WHERE edition='2018' AND d >= 6 ORDER BY p.name, d"
     ),
     lambda data: (
         lambda counts: sorted(
             (one["name"], counts[one["id"]])
-            for one in data["packages"] if one["edition"] == "2015" and counts[one["id"]] >= 5
-        ) or []
+            for one in data["packages"] if one["edition"] == "2018" and counts[one["id"]] >= 6
+        )
     )({node["id"]: len(node["dependencies"]) for node in data["resolve"]["nodes"]}),
 )
 metadata(
@@ -298,9 +298,9 @@ log(
 )
 log(
     "lookup",
-    "What is the last entry?",
-    sql("SELECT message FROM {id} ORDER BY timestamp DESC LIMIT 1"),
-    lambda lines: lines[-1][20:],
+    "What is the time of the last entry?",
+    sql("SELECT max(timestamp) FROM {id}"),
+    lambda lines: lines[-1][:19],
 )
 log(
     "filter",
@@ -310,9 +310,9 @@ log(
 )
 log(
     "text",
-    "How many lines of the log concern bash itself?",
-    grep(r" bash:\w+ ", total, limit=1),
-    lambda lines: sum(bool(re.search(r" bash:\w+ ", line)) for line in lines),
+    "How often were triggers of `libc-bin` processed?",
+    grep(" trigproc libc-bin:", total, limit=1),
+    lambda lines: sum(" trigproc libc-bin:" in line for line in lines),
 )
 log(
     "text",
