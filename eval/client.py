@@ -1,7 +1,7 @@
 """Real servers behind `forebay wrap`, asked through the official Python SDK over stdio.
 
-A `Session` is one server, asked twice: directly, which gives the results that a model would have to
-read without Forebay, and through `wrap`, which gives summaries and the tools to go on with.
+Beside each runs the same server on its own, which gives what a model would have to read without
+Forebay.
 """
 
 import os
@@ -10,15 +10,17 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 import anyio
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
 import peers
 import tokens
+from direct import Direct
 
 PATIENCE_SECS = 120
 # Below this every result of the corpus that is worth a question is kept.
 THRESHOLD_TOKENS = "500"
-HANDLE = re.compile(r"dataset_[a-z0-9]+")
+HANDLE = re.compile(r"\bdataset_[a-z0-9]{8}(?![a-z0-9])")
 
 
 def servers():
@@ -51,49 +53,48 @@ class Reply:
 
 @dataclass
 class Session:
-    """A server, asked directly and through Forebay."""
+    """A server, on its own and behind Forebay."""
 
-    direct: Client
+    direct: Direct
     wrapped: Client
     definitions: list = field(default_factory=list)
 
     async def find_injected_tools(self):
         """Notes the definitions of the tools that only the wrapped server has."""
-        own = {tool.name for tool in (await self.direct.list_tools()).tools}
+        own = {tool["name"] for tool in self.direct.ask("tools/list", {})["tools"]}
         tools = (await self.wrapped.list_tools()).tools
         dumped = (tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools)
         self.definitions = [tool for tool in dumped if tool["name"] not in own]
 
-    async def ask_directly(self, tool, arguments):
-        return await ask(self.direct, tool, arguments)
-
     async def ask(self, tool, arguments):
-        return await ask(self.wrapped, tool, arguments)
-
-
-async def ask(client, tool, arguments):
-    result = await client.call_tool(tool, arguments)
-    texts = [block.text for block in result.content if block.type == "text"]
-    return Reply(texts[0] if texts else "", "\n".join(texts[1:]), bool(result.is_error))
+        try:
+            result = await self.wrapped.call_tool(tool, arguments)
+        except MCPError as error:
+            return Reply(str(error), "", is_error=True)
+        texts = [block.text for block in result.content if block.type == "text"]
+        return Reply(texts[0] if texts else "", "\n".join(texts[1:]), bool(result.is_error))
 
 
 async def open_sessions(stack: AsyncExitStack, forebay, home):
-    """A session with each server, until `stack` closes."""
+    """A session with each server, until `stack` closes. What they log goes to a file."""
     sessions = {}
+    log = stack.enter_context(open(peers.TARGET / "eval/servers.log", "w"))
+
+    def connect(command):
+        # The whole environment goes on: the SDK would hand down a handful of variables only.
+        environment = dict(os.environ) | {"FOREBAY_HOME": str(home)}
+        parameters = StdioServerParameters(command=command[0], args=command[1:], env=environment)
+        transport = stdio_client(parameters, errlog=log)
+        client = Client(transport, mode="legacy", read_timeout_seconds=PATIENCE_SECS)
+        return stack.enter_async_context(client)
+
     for name, command in servers().items():
-        direct = await stack.enter_async_context(connect(command, home))
+        direct = stack.enter_context(Direct(command, log))
         wrap = [forebay, "wrap", "--name", name, "--threshold", THRESHOLD_TOKENS, "--", *command]
-        wrapped = await stack.enter_async_context(connect(wrap, home))
+        wrapped = await connect(wrap)
         sessions[name] = Session(direct, wrapped)
         await sessions[name].find_injected_tools()
     return sessions
-
-
-def connect(command, home):
-    # The whole environment goes on: the SDK would hand down a handful of variables only.
-    environment = dict(os.environ) | {"FOREBAY_HOME": str(home)}
-    parameters = StdioServerParameters(command=command[0], args=command[1:], env=environment)
-    return Client(parameters, mode="legacy", read_timeout_seconds=PATIENCE_SECS)
 
 
 def run(main, *arguments):

@@ -43,15 +43,15 @@ def calls():
 async def capture(sessions, call):
     """Asks for an item both ways."""
     session = sessions[call["server"]]
-    direct = await session.ask_directly(call["tool"], call["arguments"])
+    text = session.direct.call(call["tool"], call["arguments"])
     reply = await session.ask(call["tool"], call["arguments"])
-    if direct.is_error or reply.is_error or not reply.handle:
+    if reply.is_error or not reply.handle:
         raise SystemExit(f"{call['name']} was not captured: {reply.text[:500]}")
     return Captured(
-        source=Source(direct.text),
+        source=Source(text),
         summary=reply.text,
         handle=reply.handle,
-        raw_tokens=tokens.count(direct.text),
-        raw_bytes=len(direct.text.encode()),
+        raw_tokens=tokens.count(text),
+        raw_bytes=len(text.encode()),
         summary_tokens=reply.tokens,
     )

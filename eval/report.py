@@ -1,5 +1,7 @@
 """Tells how the questions were answered, and what that cost beside the results themselves."""
 
+from statistics import median
+
 LARGE_BYTES = 20_000
 MAX_SHARE = 0.05
 HUGE_TOKENS = 1_000_000
@@ -18,7 +20,8 @@ def show(outcomes, skipped, unavailable, seconds):
     rows.append(row("Results of 20 KB and more", large))
     rows.append(row("of which under a million tokens", ordinary))
     print(table(rows))
-    print(f"\nTokens are o200k. {len(outcomes)} questions in {seconds:.0f} s.", *slowest(outcomes))
+    print(f"\nTokens are o200k. {len(outcomes)} questions in {seconds:.0f} s.", slowest(outcomes))
+    print(typical(large))
     if skipped:
         print(f"{skipped} questions were passed over, since these are not to be had here:")
         for name, why in unavailable.items():
@@ -81,7 +84,14 @@ def table(rows):
 
 def slowest(outcomes):
     slow = max(outcomes, key=lambda outcome: outcome.seconds)
-    return [f"The slowest took {slow.seconds:.1f} s: {slow.question.text}"]
+    return f"The slowest took {slow.seconds:.1f} s: {slow.question.text}"
+
+
+def typical(large):
+    """What the sums do not show, since the largest results make up most of them."""
+    shares = [share([outcome]) for outcome in large] or [0]
+    above = sum(one > MAX_SHARE for one in shares)
+    return f"Over results of 20 KB and more the median share is {median(shares):.2%}; {above} are above {MAX_SHARE:.0%}."
 
 
 def wrong(outcome):

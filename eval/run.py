@@ -101,12 +101,12 @@ async def answer(session, captured, question):
         handles["{last}"] = reply.handle or "{last}"
         got = read(step, reply)
     seconds = time.monotonic() - start
-    expected = question.gold(*(item.source for item in items))
+    expected = expected_of(question, items)
     return Outcome(
         question,
         expected,
         got,
-        not isinstance(got, Unread) and answers.same(expected, got),
+        not isinstance(got, Unread) and not isinstance(expected, Unread) and answers.same(expected, got),
         first_tokens,
         task_tokens,
         tokens.count_json(session.definitions),
@@ -117,7 +117,17 @@ async def answer(session, captured, question):
 
 
 class Unread(str):
-    """A reply that holds no answer, and why."""
+    """That there is no answer, and why."""
+
+
+NO_ANSWER = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, StopIteration)
+
+
+def expected_of(question, items):
+    try:
+        return question.gold(*(item.source for item in items))
+    except NO_ANSWER as why:
+        return Unread(f"cannot be computed: {type(why).__name__}: {why}")
 
 
 def read(step, reply):
@@ -125,7 +135,7 @@ def read(step, reply):
         return Unread(reply.text)
     try:
         return step.read(reply.text)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as why:
+    except NO_ANSWER as why:
         return Unread(f"{type(why).__name__}: {why}, in: {reply.text[:300]}")
 
 

@@ -316,7 +316,7 @@ log(
 )
 log(
     "text",
-    "What stands around the first purge?",
-    grep(" purge ", around, context=1, limit=1),
-    lambda lines: next(lines[at - 1 : at + 2] for at, line in enumerate(lines) if " purge " in line),
+    "What stands around the first installation?",
+    grep(" install ", around, context=1, limit=1),
+    lambda lines: next(lines[at - 1 : at + 2] for at, line in enumerate(lines) if " install " in line),
 )

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from datetime import datetime, timezone
 
-from ask import Step, about, browse, grep, numbers, sql, total
-from gold import grouped, only, ranked
+from ask import about, browse, grep, numbers, sql, total
+from gold import only, ranked
 
 features = about("list_directory", read_as="lines")
 found = about("search_files", read_as="lines")
@@ -59,7 +59,7 @@ found(
 )
 found(
     "text",
-    "Where are the types of mime-db's relatives, if any? All with `browser-compat-data`.",
+    "Where are the types of `browser-compat-data`?",
     grep("browser-compat-data"),
     lambda lines: [line for line in lines if "browser-compat-data" in line],
 )
@@ -71,13 +71,6 @@ found(
 )
 
 # The tree, of which only the top is a table
-
-
-def walk(nodes):
-    for node in nodes:
-        yield node
-        yield from walk(node.get("children", []))
-
 
 tree(
     "aggregate",
@@ -152,7 +145,7 @@ commits(
 commits(
     "lookup",
     "Who made change 123?",
-    sql("SELECT Author FROM {id} WHERE regexp_matches(Message, 'change 123\\b') AND Message LIKE 'area%: change 123%'"),
+    sql("SELECT Author FROM {id} WHERE regexp_matches(Message, '^area \\d: change 123\\b')"),
     lambda commits: [
         commit.author for commit in commits if re.match(r"area \d+: change 123\b", commit.message)
     ],

@@ -4,7 +4,7 @@ from collections import Counter
 from statistics import correlation, median
 
 from ask import about, browse, grep, sql, total
-from gold import grouped, mean, only, present, ranked
+from gold import grouped, mean, only, ranked
 
 cars = about("cars.json", read_as="json")
 cars_text = about("cars.json", read_as="lines")
