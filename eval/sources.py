@@ -21,7 +21,9 @@ class Source:
 
     @cached_property
     def lines(self):
-        return self.text.splitlines()
+        """As `wc -l` and editors count them."""
+        lines = self.text.removesuffix("\n").split("\n")
+        return [line.removesuffix("\r") for line in lines]
 
     @cached_property
     def json(self):

@@ -161,14 +161,14 @@ caniuse(
     "browse",
     "Which three working drafts are supported best?",
     browse(
-        fields=["title", "usage_perc_y"], filter={"status": "wd"}, sort=["-usage_perc_y", "title"], limit=3
+        fields=["title", "usage_perc_y"], filter={"status": "wd"}, sort="-usage_perc_y", limit=3
     ),
     lambda data: sorted(
         (
             (one["title"], one["usage_perc_y"])
             for one in data["data"].values() if one["status"] == "wd"
         ),
-        key=lambda pair: (-pair[1], pair[0]),
+        key=lambda pair: -pair[1],
     )[:3],
 )
 

@@ -208,11 +208,11 @@ status(
 status(
     "browse",
     "Which three packages of the section `admin` are the largest?",
-    browse(fields=["Package"], filter={"Section": "admin"}, sort=["-Installed-Size", "Package"], limit=3),
+    browse(fields=["Package"], filter={"Section": "admin"}, sort="-Installed-Size", limit=3),
     lambda packages: [
         one["Package"] for one in sorted(
             (one for one in packages if one["Section"] == "admin"),
-            key=lambda one: (-int(one["Installed-Size"]), one["Package"]),
+            key=lambda one: -int(one["Installed-Size"]),
         )[:3]
     ],
 )

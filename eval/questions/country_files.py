@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from ask import about, browse, grep, sql, total
+from ask import about, browse, grep, numbers, sql
 from gold import only, ranked
 
 cells = about("countries.csv", read_as="rows")
@@ -128,9 +128,9 @@ elements(
 )
 elements_text(
     "text",
-    "How many lines of the file mention the Commonwealth?",
-    grep("Commonwealth", total, limit=1, max_tokens=300),
-    lambda lines: sum("Commonwealth" in line for line in lines),
+    "Which lines of the file mention the Commonwealth?",
+    grep("Commonwealth", lambda reply: set(numbers(reply))),
+    lambda lines: {number for number, line in enumerate(lines, 1) if "Commonwealth" in line},
 )
 
 # YAML, a country a line
@@ -190,7 +190,7 @@ documents(
 documents_text(
     "text",
     "On which line stands Vanuatu?",
-    grep("cca3: VUT", lambda reply: [match["line"] for match in reply["matches"]], max_tokens=300),
+    grep("cca3: VUT", numbers),
     lambda lines: [number for number, line in enumerate(lines, 1) if "cca3: VUT" in line],
 )
 

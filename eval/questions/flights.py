@@ -3,7 +3,7 @@
 from collections import Counter
 from statistics import median
 
-from ask import about, browse, grep, sql, total
+from ask import about, browse, grep, numbers, sql, total
 from gold import grouped, mean, present, ranked
 from gold import total as sum_of
 
@@ -231,7 +231,7 @@ flights(
 text(
     "text",
     "On which lines of the file is the aircraft N725MQ on the way to Raleigh (RDU), the first two?",
-    grep(",N725MQ,...,RDU,", lambda reply: [match["line"] for match in reply["matches"]], limit=2),
+    grep(",N725MQ,...,RDU,", numbers, limit=2),
     lambda lines: [
         number for number, line in enumerate(lines, 1) if ",N725MQ," in line and ",RDU," in line
     ][:2],

@@ -89,10 +89,10 @@ cars(
 cars(
     "browse",
     "Which three cars accelerate fastest?",
-    browse(fields=["Name", "Acceleration"], sort=["Acceleration", "Name"], limit=3),
+    browse(fields=["Name", "Acceleration"], sort="Acceleration", limit=3),
     lambda cars: [
         (car["Name"], car["Acceleration"])
-        for car in sorted(cars, key=lambda car: (car["Acceleration"], car["Name"]))[:3]
+        for car in sorted(cars, key=lambda car: car["Acceleration"])[:3]
     ],
 )
 cars(

@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime
 from statistics import median, stdev
 
-from ask import about, browse, grep, lines, sql, total
+from ask import about, browse, grep, lines, numbers, sql, total
 from gold import grouped, mean, only, ranked
 
 stocks = about("stocks.csv", read_as="rows")
@@ -160,9 +160,9 @@ seattle(
 seattle(
     "browse",
     "Which foggy days of the dataset were the windiest?",
-    browse(fields=["date", "wind"], filter={"weather": "fog"}, sort=["-wind", "date"], limit=3),
+    browse(fields=["date", "wind"], filter={"weather": "fog"}, sort="-wind", limit=3),
     lambda rows: sorted(
-        ((row.date, row.wind) for row in rows if row.weather == "fog"), key=lambda row: (-row[1], row[0])
+        ((row.date, row.wind) for row in rows if row.weather == "fog"), key=lambda row: -row[1]
     )[:3],
 )
 seattle(
@@ -308,7 +308,7 @@ riots(
 riots_text(
     "text",
     "On which lines is the Santa Monica Boulevard named?",
-    grep("Santa Monica Boulevard", lambda reply: [match["line"] for match in reply["matches"]]),
+    grep("Santa Monica Boulevard", numbers),
     lambda lines: [number for number, line in enumerate(lines, 1) if "Santa Monica Boulevard" in line],
 )
 riots_text("text", "What is the last line but one?", lines("63-63"), lambda lines: [lines[62]])

@@ -107,12 +107,12 @@ weather(
     browse(
         fields=["month", "day", "hour", "temp"],
         filter={"origin": "LGA"},
-        sort=["-temp", "month", "day", "hour"],
+        sort="-temp",
         limit=3,
     ),
     lambda rows: sorted(
         ((row.month, row.day, row.hour, row.temp) for row in rows if row.origin == "LGA" and row.temp),
-        key=lambda row: (-row[3], row[:3]),
+        key=lambda row: -row[3],
     )[:3],
 )
 weather(
