@@ -5,6 +5,9 @@ import math
 import re
 
 CELL = re.compile(r'"((?:[^"]|"")*)"|([^,\n]*)')
+WORDS = {"": None, "true": True, "false": False}
+INTEGER = re.compile(r"[-+]?[0-9]+")
+NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?")
 TOLERANCE = 1e-9
 
 
@@ -15,7 +18,7 @@ def parsed(text):
 def table(text):
     """The rows of a reply: CSV with a header, or a JSON array a line if values are nested."""
     if text.startswith("["):
-        _, *rows = [json.loads(line) for line in text.splitlines()]
+        _, *rows = [json.loads(line) for line in text.split("\n")]
         return [tuple(row) for row in rows]
     _, *rows = csv_rows(text)
     return rows
@@ -24,7 +27,6 @@ def table(text):
 def csv_rows(text):
     """Cells as a model reads them: quoted is text, bare is a number, a truth value or nothing."""
     rows, row, at = [], [], 0
-    text = text.removesuffix("\n")
     while True:
         cell = CELL.match(text, at)
         row.append(bare(cell[2]) if cell[1] is None else cell[1].replace('""', '"'))
@@ -38,14 +40,11 @@ def csv_rows(text):
 
 
 def bare(text):
-    if text in ("", "true", "false"):
-        return {"": None, "true": True, "false": False}[text]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    if text in WORDS:
+        return WORDS[text]
+    if INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if NUMBER.fullmatch(text) else text
 
 
 def same(expected, got):

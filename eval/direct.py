@@ -23,7 +23,7 @@ class Direct:
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()
+        self.process.terminate()
         self.process.wait()
 
     def call(self, tool, arguments):
