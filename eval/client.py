@@ -8,6 +8,7 @@ import os
 import re
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
@@ -18,8 +19,11 @@ import tokens
 from direct import Direct
 
 PATIENCE_SECS = 120
-# Below this every result of the corpus that is worth a question is kept.
-THRESHOLD_TOKENS = "500"
+# Even middling results are kept. Not by the general threshold, which replies may not exceed either.
+SETTINGS = """
+[tools."*"]
+threshold = 500
+"""
 HANDLE = re.compile(r"\bdataset_[a-z0-9]{8}(?![a-z0-9])")
 
 
@@ -78,6 +82,7 @@ class Session:
 async def open_sessions(stack: AsyncExitStack, forebay, home):
     """A session with each server, until `stack` closes. What they log goes to a file."""
     sessions = {}
+    (Path(home) / "forebay.toml").write_text(SETTINGS)
     log = stack.enter_context(open(peers.TARGET / "eval/servers.log", "w"))
 
     def connect(command):
@@ -90,7 +95,7 @@ async def open_sessions(stack: AsyncExitStack, forebay, home):
 
     for name, command in servers().items():
         direct = stack.enter_context(Direct(command, log))
-        wrap = [forebay, "wrap", "--name", name, "--threshold", THRESHOLD_TOKENS, "--", *command]
+        wrap = [forebay, "wrap", "--name", name, "--", *command]
         wrapped = await connect(wrap)
         sessions[name] = Session(direct, wrapped)
         await sessions[name].find_injected_tools()

@@ -118,7 +118,7 @@ def by_tail(rows):
 about("flights.csv", read_as="rows")(
     "follow-up",
     "Flights by aircraft: how many aircraft are there, and how many flew more than 400 times?",
-    sql("SELECT tailnum, count(*) n FROM {id} GROUP BY tailnum", max_tokens=500),
+    sql("SELECT tailnum, count(*) n FROM {id} GROUP BY tailnum"),
     sql("SELECT count(*), count(*) FILTER (n > 400) FROM {last}"),
     lambda rows: (
         lambda counts: (len(counts), sum(count > 400 for count in counts.values()))
@@ -156,13 +156,13 @@ about("dpkg status", read_as="stanzas")(
 )
 about("countries.json", read_as="json")(
     "follow-up",
-    "All names in German and French: what is Egypt called in both?",
+    "All official names in German, French and Spanish: what is Egypt called in the first two?",
     sql(
-        "SELECT cca3, translations->>'$.deu.common' de, translations->>'$.fra.common' fr FROM {id}",
-        max_tokens=500,
+        "SELECT cca3, translations->>'$.deu.official' de, translations->>'$.fra.official' fr, "
+        "translations->>'$.spa.official' es FROM {id}"
     ),
     sql("SELECT de, fr FROM {last} WHERE cca3='EGY'"),
     lambda all: (
-        lambda names: [(names["deu"]["common"], names["fra"]["common"])]
+        lambda names: [(names["deu"]["official"], names["fra"]["official"])]
     )(only(all, lambda one: one["cca3"] == "EGY")["translations"]),
 )
