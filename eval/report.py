@@ -91,7 +91,8 @@ def typical(large):
     """What the sums do not show, since the largest results make up most of them."""
     shares = [share([outcome]) for outcome in large] or [0]
     above = sum(one > MAX_SHARE for one in shares)
-    return f"Over results of 20 KB and more the median share is {median(shares):.2%}; {above} are above {MAX_SHARE:.0%}."
+    told = f"Over results of 20 KB and more the median share is {median(shares):.2%}"
+    return f"{told}; {above} are above {MAX_SHARE:.0%}."
 
 
 def wrong(outcome):

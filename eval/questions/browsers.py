@@ -192,8 +192,8 @@ mdn(
     "nested",
     "How many interfaces are deprecated and off the standards track?",
     sql(
-        "SELECT count(*) FROM {id} WHERE __compat->>'$.status.deprecated'='true' "
-        "AND __compat->>'$.status.standard_track'='false'"
+        "SELECT count(*) FROM {id} WHERE (__compat->>'$.status.deprecated')='true' "
+        "AND (__compat->>'$.status.standard_track')='false'"
     ),
     lambda data: sum(
         one["__compat"]["status"]["deprecated"] and not one["__compat"]["status"]["standard_track"]

@@ -114,7 +114,12 @@ types_text(
     ),
 )
 
-history("text", "What changed in the first release of the file? The first four lines.", lines("1-4"), lambda lines: lines[:4])
+history(
+    "text",
+    "What changed in the first release of the file? The first four lines.",
+    lines("1-4"),
+    lambda lines: lines[:4],
+)
 history(
     "text",
     "How many releases does the history tell of?",

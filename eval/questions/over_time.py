@@ -20,7 +20,12 @@ def kept(**arguments):
 
 # The latest
 
-commits("history", "How many commits has the latest log?", sql("SELECT count(*) FROM git_log"), lambda _, latest: len(latest))
+commits(
+    "history",
+    "How many commits has the latest log?",
+    sql("SELECT count(*) FROM git_log"),
+    lambda _, latest: len(latest),
+)
 commits(
     "history",
     "Who wrote the oldest commit of the latest log?",
