@@ -137,16 +137,20 @@ impl Policy {
                 When::Over(tokens) => Limit::Over { tokens, bytes: None },
             };
         }
-        let (tokens, bytes) = self.reply_limit(client);
-        Limit::Over { tokens, bytes }
+        match self.threshold {
+            Some(tokens) => Limit::Over { tokens, bytes: None },
+            None => Limit::Over {
+                tokens: DEFAULT_THRESHOLD,
+                bytes: client.and_then(presets::max_bytes),
+            },
+        }
     }
 
-    /// What a result may have, in tokens and bytes, that nothing special is said about.
+    /// What a reply of our own may have for a client of that name, in tokens and bytes. Keeping more
+    /// of what upstreams send does not make it less.
     pub fn reply_limit(&self, client: Option<&str>) -> (u64, Option<u64>) {
-        match self.threshold {
-            Some(tokens) => (tokens, None),
-            None => (DEFAULT_THRESHOLD, client.and_then(presets::max_bytes)),
-        }
+        let tokens = self.threshold.unwrap_or_default().max(DEFAULT_THRESHOLD);
+        (tokens, client.and_then(presets::max_bytes))
     }
 
     /// True if a result of `tool` may be kept.

@@ -205,19 +205,17 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// A time in UTC: what reads these lines does not heed other zones.
+    /// A time in UTC, with a point before its fraction: what reads these lines knows no other.
     fn timestamp(&mut self, text: &[u8]) {
-        let is_utc = matches!(text, [.., b'Z' | b'z'])
-            || !text.iter().skip(16).any(|byte| matches!(byte, b'+' | b'-'));
+        let text = String::from_utf8_lossy(text).replacen(',', ".", 1);
+        let is_utc = text.ends_with(['Z', 'z'])
+            || !text.bytes().skip(16).any(|byte| matches!(byte, b'+' | b'-'));
         let other_zone = || -> Option<String> {
-            let time: Timestamp =
-                str::from_utf8(text).ok()?.trim().replacen(' ', "T", 1).parse().ok()?;
+            let time: Timestamp = text.trim().replacen(' ', "T", 1).parse().ok()?;
             Some(time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S%.f").to_string())
         };
-        match if is_utc { None } else { other_zone() } {
-            Some(time) => push_text(&mut self.row, time.as_bytes()),
-            None => push_text(&mut self.row, text),
-        }
+        let time = if is_utc { None } else { other_zone() };
+        push_text(&mut self.row, time.unwrap_or(text).as_bytes());
     }
 }
 
@@ -336,6 +334,14 @@ mod tests {
         let map: serde_json::Map<String, Value> =
             (0..9).map(|n| (format!("k{n}"), json!({"v": n}))).collect();
         assert_eq!(rows(&Value::from(map).to_string())[1], r#"{"at":14,"0":"k1","1":1}"#);
+    }
+
+    #[test]
+    fn times_are_written_in_one_way() {
+        let line = |n: u32| format!("2024-01-01 10:00:{n},241 INFO something was done {n}");
+        let log = (10..40).map(line).collect::<Vec<_>>().join("\n");
+        let row = r#"{"0":"2024-01-01 10:00:10.241","1":"INFO","2":"something was done 10"}"#;
+        assert_eq!(rows(&log)[0], row);
     }
 
     #[test]

@@ -31,6 +31,20 @@ pub(crate) enum Type {
 }
 
 impl Type {
+    /// What values can be read as that may be anything.
+    pub(crate) fn as_written(self) -> Self {
+        match self {
+            Self::Nested | Self::Json => Self::Json,
+            Self::Integer
+            | Self::Huge
+            | Self::Float
+            | Self::Boolean
+            | Self::Timestamp
+            | Self::Date
+            | Self::Text => Self::Text,
+        }
+    }
+
     /// What DuckDB calls it.
     pub(crate) fn sql(self) -> &'static str {
         match self {

@@ -52,7 +52,8 @@ pub(crate) fn error(
         );
     }
     let has_arrows = sql.contains("->");
-    if has_arrows && (text.starts_with("Conversion Error") || text.starts_with("Binder Error")) {
+    let is_of_types = text.starts_with("Conversion Error") || text.contains("No function matches");
+    if has_arrows && is_of_types {
         said.push_str(
             "\n= and other operators bind more tightly than -> and ->>: put brackets around them, such \
              as (doc->>'$.a.b') = 'x'.",

@@ -8,6 +8,7 @@ use std::{
     collections::BTreeSet,
     fs::{self, File, TryLockError},
     io::{self, BufWriter, Write},
+    ops::Range,
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -31,7 +32,13 @@ use crate::{
 pub type RowReader =
     dyn Fn(&Mapped, Option<&Value>, &mut dyn Write) -> io::Result<(u64, usize)> + Send + Sync;
 
-const ROW_GROUP: u64 = 122_880;
+const ROW_GROUP: usize = 122_880;
+/// Tables with more columns than this are wide: each column takes memory, however few values it has.
+const WIDE: usize = 300;
+/// How many bytes a dictionary of a wide table's column may have.
+const WIDE_DICTIONARY: usize = 4_096;
+/// The least that a row group can have.
+const VECTOR: usize = 2_048;
 /// The description of a nested value may be this long; one that is longer stays JSON.
 const MAX_STRUCTURE_BYTES: usize = 16 * 1024;
 
@@ -80,9 +87,12 @@ pub(crate) fn file(
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // A name that marks it as one that is left over, should we end before it has its own.
     let partial = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let engine = Engine::trusted(limits, spill, BTreeSet::new())?;
-    watch.interrupt_with(&engine.connection);
     let source = Source { lines: &lines.0, longest, columns: made };
+    // Each thread has its own of every column.
+    let threads = if source.is_wide() { 1 } else { limits.threads };
+    let limits = Limits { threads, ..limits.clone() };
+    let engine = Engine::trusted(&limits, spill, BTreeSet::new())?;
+    watch.interrupt_with(&engine.connection);
     let written = source.write(&engine.connection, &partial);
     let is_whole = matches!(&written, Ok(count) if *count == rows);
     if !is_whole {
@@ -163,38 +173,56 @@ struct Source<'a> {
 impl Source<'_> {
     /// Writes the rows, with as much type as all values bear.
     fn write(mut self, connection: &Connection, file: &Path) -> duckdb::Result<u64> {
-        let typed = self.typed(connection).and_then(|types| self.copy(connection, file, &types));
-        match typed {
+        let mut types = self.typed(connection)?;
+        match self.copy(connection, file, &types) {
             Err(error) if is_misfit(&error) => {}
             other => return other,
         }
-        // Nested values stay as they are written, then times, then everything.
-        let weaken: [fn(Type) -> Type; 2] = [
-            |kind| if kind == Type::Nested { Type::Json } else { kind },
-            |kind| match kind {
-                Type::Nested | Type::Json => Type::Json,
-                _ => Type::Text,
-            },
-        ];
-        let mut outcome = Ok(0);
-        for weaker in weaken {
-            for column in &mut self.columns {
-                column.kind = weaker(column.kind);
-            }
-            let weakened: Vec<String> =
-                self.columns.iter().map(|column| column.kind.sql().to_owned()).collect();
-            outcome = self.copy(connection, file, &weakened);
-            if !matches!(&outcome, Err(error) if is_misfit(error)) {
-                break;
+        // Whatever does not fit its type stays as it is written.
+        if !self.is_wide() {
+            self.weaken_misfits(connection, &mut types)?;
+            match self.copy(connection, file, &types) {
+                Err(error) if is_misfit(&error) => {}
+                other => return other,
             }
         }
-        outcome
+        for (column, kind) in self.columns.iter_mut().zip(&mut types) {
+            column.kind = column.kind.as_written();
+            column.kind.sql().clone_into(kind);
+        }
+        self.copy(connection, file, &types)
+    }
+
+    /// True if there are so many columns that each of them must be cheap.
+    fn is_wide(&self) -> bool {
+        self.columns.len() > WIDE
+    }
+
+    /// Finds the columns with values that do not fit their type, and lets these be as written.
+    fn weaken_misfits(
+        &mut self,
+        connection: &Connection,
+        types: &mut [String],
+    ) -> duckdb::Result<()> {
+        for (index, kind) in types.iter_mut().enumerate() {
+            let reading = self.reading_of(index..index + 1);
+            let query = format!("SELECT count(CAST(\"{index}\" AS {kind})) FROM {reading}");
+            match connection.query_row(&query, [], |row| row.get::<_, i64>(0)) {
+                Err(error) if is_misfit(&error) => {
+                    let column = &mut self.columns[index];
+                    column.kind = column.kind.as_written();
+                    column.kind.sql().clone_into(kind);
+                }
+                other => drop(other?),
+            }
+        }
+        Ok(())
     }
 
     /// The types of the columns. Nested values have one if all of them are alike.
     fn typed(&self, connection: &Connection) -> duckdb::Result<Vec<String>> {
         let nested: Vec<usize> = (0..self.columns.len())
-            .filter(|index| self.columns[*index].kind == Type::Nested)
+            .filter(|index| self.columns[*index].kind == Type::Nested && !self.is_wide())
             .collect();
         let mut types: Vec<String> =
             self.columns.iter().map(|column| column.kind.sql().to_owned()).collect();
@@ -229,8 +257,14 @@ impl Source<'_> {
                 format!("CAST(\"{index}\" AS {kind}) AS {name}")
             });
         }
+        // Every column has a dictionary of its own, which is made as large as it may be.
+        let sizes = if self.is_wide() {
+            format!("ROW_GROUP_SIZE {VECTOR}, STRING_DICTIONARY_PAGE_SIZE_LIMIT {WIDE_DICTIONARY}")
+        } else {
+            format!("ROW_GROUP_SIZE {ROW_GROUP}")
+        };
         let copy = format!(
-            "COPY (SELECT {} FROM {}) TO {} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})",
+            "COPY (SELECT {} FROM {}) TO {} (FORMAT parquet, COMPRESSION zstd, {sizes})",
             selected.join(", "),
             self.reading(),
             literal(&file.to_string_lossy()),
@@ -240,11 +274,13 @@ impl Source<'_> {
 
     /// The lines as a table.
     fn reading(&self) -> String {
-        let columns: Vec<String> = self
-            .columns
-            .iter()
-            .enumerate()
-            .map(|(index, column)| format!("'{index}': '{}'", column.kind.sql()))
+        self.reading_of(0..self.columns.len())
+    }
+
+    /// The lines as a table with some of the columns.
+    fn reading_of(&self, columns: Range<usize>) -> String {
+        let columns: Vec<String> = columns
+            .map(|index| format!("'{index}': '{}'", self.columns[index].kind.sql()))
             .collect();
         format!(
             "read_json({}, format = 'newline_delimited', auto_detect = false, compression = 'uncompressed', \

@@ -59,25 +59,27 @@ pub(crate) fn answer(
                 if kept.has_more { " The result has more rows, which were left out." } else { "" };
             let saved = format!(
                 "{} The whole result, {rows}, is saved as {id}: query that, or read it by pages.{rest}",
-                so_many(&shown)
+                so_many(&shown, found.columns.len())
             );
             Ok(Reply::text(shown.text).and_text(saved))
         }
         // A plan cannot be kept.
         Err(ToolError::Query(QueryError::NotKept)) => {
             let shown = render::within(budget, format, &found);
-            let note = format!("{} The rest is left out.", so_many(&shown));
+            let note = format!("{} The rest is left out.", so_many(&shown, found.columns.len()));
             Ok(Reply::text(shown.text).and_text(note))
         }
         Err(error) => Err(error),
     }
 }
 
-/// What is shown.
-fn so_many(shown: &Rendered) -> String {
+/// What is shown, of rows with so many columns.
+fn so_many(shown: &Rendered, columns: usize) -> String {
     match (shown.rows, shown.is_cut) {
         (_, true) => "The first row, with long cells cut, is shown.".to_owned(),
-        (0, false) => "No row fits in this reply.".to_owned(),
+        (0, false) => {
+            format!("No row fits in this reply: it has {columns} columns; select fewer of them.")
+        }
         (1, false) => "The first row is shown.".to_owned(),
         (rows, false) => format!("The first {rows} rows are shown."),
     }

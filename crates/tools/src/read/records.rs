@@ -271,8 +271,13 @@ impl Payload {
         Ok(Self { text, _held: held })
     }
 
+    /// The object at a place, or behind the key that is there.
     fn object_at(&self, place: usize) -> Option<walk::Members<'_>> {
-        let (object, _) = walk::value(self.text.get(place..)?)?;
+        let (mut object, rest) = walk::value(self.text.get(place..)?)?;
+        if object.starts_with(b"\"") {
+            let value = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+            (object, _) = walk::value(value)?;
+        }
         walk::members(object)
     }
 }

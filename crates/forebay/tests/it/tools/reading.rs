@@ -121,6 +121,51 @@ fn records_are_filtered_and_sorted() {
 }
 
 #[test]
+fn records_under_keys_are_read_with_their_key() {
+    let mut client = Client::new("map");
+    let user = |n: u64| json!({"age": n % 90, "about": format!("a text about user number {n}")});
+    let map: serde_json::Map<String, Value> =
+        (100..900).map(|n| (format!("user{n}"), user(n))).collect();
+    let id = client.keep(&json!(map));
+    let page = client.read(&json!({"dataset_id": id, "limit": 1, "offset": 7})).json();
+    let expected = json!({"key": "user107", "age": 17, "about": "a text about user number 107"});
+    assert_eq!(page["results"][0], expected);
+    let arguments = json!({"dataset_id": id, "filter": {"key": "user899"}, "fields": ["age"]});
+    assert_eq!(client.read(&arguments).json()["results"], json!([{"age": 89}]));
+}
+
+#[test]
+fn a_table_with_very_many_columns_can_be_read() {
+    let mut client = Client::new("wide");
+    let record = |n: u64| {
+        let fields =
+            (0..19).map(|m| (format!("field_{}", n * 19 + m), json!({"value": m, "n": n})));
+        fields.chain([("n".to_owned(), json!(n))]).collect::<serde_json::Map<String, Value>>()
+    };
+    let id = client.keep(&json!((0..100).map(record).collect::<Vec<_>>()));
+    let query =
+        format!("SELECT n, field_1899->'value' AS v FROM {id} WHERE field_1899 IS NOT NULL");
+    assert_eq!(client.analyze(&query).rows(), "[\"n\",\"v\"]\n[99,18]");
+    let page = client.read(&json!({"dataset_id": id, "limit": 1, "offset": 99})).json();
+    assert_eq!(page["results"][0], json!(record(99)));
+    let all = client.analyze(&format!("FROM {id}"));
+    assert!(all.text(1).contains("1901 columns; select fewer"), "{}", all.text(1));
+}
+
+#[test]
+fn columns_keep_their_type_beside_one_that_does_not_fit() {
+    let mut client = Client::new("misfit");
+    let record = |n: u64| {
+        let odd = if n == 700 { json!([1, "two", {"three": 3}]) } else { json!([n]) };
+        json!({"n": n, "odd": odd, "tags": ["a", format!("tag {n}")]})
+    };
+    let id = client.keep(&json!((0..900).map(record).collect::<Vec<_>>()));
+    let query = format!("SELECT len(tags) AS l, tags[2] AS t, odd FROM {id} WHERE n = 700");
+    let expected = "[\"l\",\"t\",\"odd\"]\n[2,\"tag 700\",[1,\"two\",{\"three\":3}]]";
+    assert_eq!(client.analyze(&query).rows(), expected);
+}
+
+#[test]
 fn other_tables_are_read_by_their_name() {
     let mut client = Client::new("tables");
     let line = |n: u64| json!({"n": n, "text": format!("this is line number {n}")});
