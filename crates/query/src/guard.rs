@@ -16,6 +16,8 @@ mod tests;
 mod tokens;
 mod tree;
 
+use std::fmt;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -54,6 +56,15 @@ pub(crate) enum Form {
 pub(crate) struct TableName {
     pub(crate) schema: Option<String>,
     pub(crate) name: String,
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(schema) = &self.schema {
+            write!(formatter, "{schema}.")?;
+        }
+        formatter.write_str(&self.name)
+    }
 }
 
 /// Says whether `sql` may run. Any connection will do as the `parser`: it needs none of the tables.
