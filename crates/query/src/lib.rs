@@ -6,6 +6,7 @@
 //! it.
 
 mod columns;
+mod confine;
 mod engine;
 mod error;
 mod explain;

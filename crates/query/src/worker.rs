@@ -29,7 +29,7 @@ use rustix::{
 };
 
 use crate::{
-    QueryError, RowReader,
+    QueryError, RowReader, confine,
     engine::{Engine, failure},
     explain,
     guard::{self, Approved, Form},
@@ -79,6 +79,7 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn answer(&mut self, ask: &Ask) -> Result<Say, QueryError> {
+        confine::to(&ask.limits);
         library::load(&ask.home.join("lib"))?;
         let spill = self.spill.within(&ask.home)?;
         self.watch.begin(ask.limits.time);
@@ -197,8 +198,8 @@ fn remove_left_behind(all: &Path) {
 fn run(engine: &Engine, approved: &Approved, what: &What) -> duckdb::Result<Say> {
     match what {
         What::Rows { .. } => Ok(Say::End { rows: 0, has_more: false }),
-        What::Select { query, max_rows } => {
-            let found = engine.select(approved.form, &query.sql, *max_rows)?;
+        What::Select { max_rows, .. } => {
+            let found = engine.select(approved.form, &approved.sql, *max_rows)?;
             let rows = found.rows.len() as u64;
             let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
             // If nobody listens any more, nobody misses anything.
@@ -209,9 +210,9 @@ fn run(engine: &Engine, approved: &Approved, what: &What) -> duckdb::Result<Say>
             let _ = out.flush();
             Ok(Say::End { rows, has_more: found.has_more })
         }
-        What::Write { query, file, form, max_rows } => {
-            let columns = engine.describe(&query.sql)?;
-            let rows = engine.write(&query.sql, file, *form, max_rows.saturating_add(1))?;
+        What::Write { file, form, max_rows, .. } => {
+            let columns = engine.describe(&approved.sql)?;
+            let rows = engine.write(&approved.sql, file, *form, max_rows.saturating_add(1))?;
             let _ = say(&Say::Columns(columns));
             Ok(Say::End { rows, has_more: rows > *max_rows })
         }

@@ -25,6 +25,11 @@ pub(crate) enum Refusal {
     )]
     Arrows { max: usize },
     #[error(
+        "At most {max} subqueries can stand within each other. Take them out: WITH name AS \
+         (SELECT …) SELECT …."
+    )]
+    Subqueries { max: usize },
+    #[error(
         "Only one statement can run at a time. Send each on its own, or build on earlier steps with \
          WITH name AS (SELECT …) SELECT …."
     )]
@@ -71,12 +76,11 @@ impl Refusal {
     pub(super) fn not_select(tokens: &[Token]) -> Self {
         // Behind WITH, the statement comes after the bracketed ones.
         let mut depth = 0_i64;
-        let outermost = tokens.iter().filter(|token| {
+        let mut outermost = tokens.iter().filter(|token| {
             depth += i64::from(token.text == "(") - i64::from(token.text == ")");
             depth == 0
         });
-        let named =
-            outermost.filter_map(|token| Some((token.text.to_uppercase(), advice(token)?))).next();
+        let named = outermost.find_map(|token| Some((token.text.to_uppercase(), advice(token)?)));
         let starts_as_query = ["SELECT", "FROM", "WITH", "PIVOT", "PIVOT_WIDER", "("];
         match (named, tokens.first()) {
             (Some((statement, advice)), _) => Self::NotSelect { statement, advice },

@@ -78,7 +78,7 @@ fn comment(rest: &str) -> usize {
     rest.len()
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
     /// A quote within is written twice.
     Doubled,
