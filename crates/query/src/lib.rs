@@ -10,6 +10,8 @@ mod confine;
 mod engine;
 mod error;
 mod explain;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod guard;
 mod library;
 mod protocol;

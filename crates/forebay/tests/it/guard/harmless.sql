@@ -28,6 +28,9 @@ SELECT $$it's; DROP TABLE x$$ AS text, $tag$ $$ $tag$ AS more
 --- runs: a string that goes on after a line break
 SELECT 'COPY '
 'x TO y' AS text
+--- runs: a string with escapes that goes on after a line break
+SELECT E'a' -- and
+'\'';
 --- runs: paths as strings
 SELECT '/etc/passwd' AS path, parse_filename('/etc/passwd') AS file
 --- runs: a path in a condition

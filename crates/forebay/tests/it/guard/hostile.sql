@@ -631,7 +631,7 @@ SELECT json_contains(repeat('[', 100000) || repeat(']', 100000), '1')
 --- ended: JSON with many levels, made into a variant
 SELECT (repeat('[', 100000) || repeat(']', 100000))::JSON::VARIANT
 --- ended: very many subqueries, which take the stack
-SELECT 1{1200 * , id IN (SELECT id FROM dataset)} FROM dataset
+SELECT 1{900 * , id IN (SELECT id FROM dataset)} FROM dataset
 --- ended: half a million columns
 WITH a AS (SELECT *, *, *, *, *, *, *, * FROM dataset), b AS (SELECT *, *, *, *, *, *, *, * FROM a), c AS (SELECT *, *, *, *, *, *, *, * FROM b), d AS (SELECT *, *, *, *, *, *, *, * FROM c), e AS (SELECT *, *, *, *, *, *, *, * FROM d) SELECT * FROM e
 --- ended: a pivot with very many columns
