@@ -21,7 +21,7 @@ const PREBUILT: &str = "1.5.6-r.1";
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
-    println!("cargo:rustc-check-cfg=cfg(duckdb_loaded)");
+    println!("cargo:rustc-check-cfg=cfg(duckdb_loaded, fuzzing)");
     println!("cargo:rerun-if-changed=build.rs");
     if env::var_os("CARGO_FEATURE_BUNDLED").is_some() {
         return Ok(());

@@ -150,15 +150,16 @@ impl Engine {
     pub(crate) fn write(
         &self,
         sql: &str,
+        columns: usize,
         file: &Path,
         form: FileForm,
         max_rows: u64,
     ) -> duckdb::Result<u64> {
         let options = match form {
-            FileForm::Parquet => "FORMAT parquet, COMPRESSION zstd",
-            FileForm::Csv => "FORMAT csv, HEADER true",
-            FileForm::Json => "FORMAT json, ARRAY true",
-            FileForm::Ndjson => "FORMAT json, ARRAY false",
+            FileForm::Parquet => parquet(columns),
+            FileForm::Csv => "FORMAT csv, HEADER true".to_owned(),
+            FileForm::Json => "FORMAT json, ARRAY true".to_owned(),
+            FileForm::Ndjson => "FORMAT json, ARRAY false".to_owned(),
         };
         let file = literal(&file.to_string_lossy());
         let copy =
@@ -183,6 +184,24 @@ impl Engine {
         let columns = vec![Column { name: "plan".to_owned(), kind: "VARCHAR".to_owned() }];
         Ok(Found { columns, rows, has_more: false })
     }
+}
+
+/// Tables with more columns than this are wide: each column takes memory, however few values it has.
+pub(crate) const WIDE: usize = 300;
+
+/// How a Parquet file of so many columns is written.
+pub(crate) fn parquet(columns: usize) -> String {
+    const ROW_GROUP: usize = 122_880;
+    /// The least that a row group can have.
+    const VECTOR: usize = 2_048;
+    /// Every column has a dictionary of its own, which is made as large as it may be.
+    const WIDE_DICTIONARY: usize = 4_096;
+    let sizes = if columns > WIDE {
+        format!("ROW_GROUP_SIZE {VECTOR}, STRING_DICTIONARY_PAGE_SIZE_LIMIT {WIDE_DICTIONARY}")
+    } else {
+        format!("ROW_GROUP_SIZE {ROW_GROUP}")
+    };
+    format!("FORMAT parquet, COMPRESSION zstd, {sizes}")
 }
 
 /// An error that no query should cause.

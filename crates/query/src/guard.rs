@@ -27,7 +27,7 @@ use tokens::Token;
 /// How long a text may be. The longest that people write have some 20 KB.
 const MAX_BYTES: usize = 100_000;
 
-/// How deep the parser's tree may be, in JSON's levels: a sum of some 190 terms, or as many brackets.
+/// How deep the parser's tree may be, in JSON's levels: a sum of some 190 terms, or as many subqueries.
 ///
 /// Measured: in 2 MiB of stack the parser survives any text, and the binder a tree of 1,800 levels.
 const MAX_DEPTH: usize = 400;
@@ -36,8 +36,9 @@ const MAX_DEPTH: usize = 400;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Approved {
     pub(crate) form: Form,
-    /// The tables that it reads, each once, in the order in which they come. Names that its own CTEs
-    /// define are not among them.
+    /// The text that may run: what was given, without the semicolon at its end.
+    pub(crate) sql: String,
+    /// The tables that it reads, each once. Names that its own CTEs define are not among them.
     pub(crate) tables: Vec<TableName>,
 }
 
@@ -82,22 +83,17 @@ pub(crate) fn check(parser: &duckdb::Connection, sql: &str) -> Result<Approved, 
         return Err(Refusal::ZeroByte);
     }
     let tokens = tokens::of(sql);
-    if tokens.iter().all(Token::is_semicolon) {
-        return Err(Refusal::Empty);
-    }
-    if has_several_statements(&tokens) {
-        return Err(Refusal::Several);
-    }
-    let (form, text) = match without_explain(sql, &tokens) {
+    let (sql, tokens) = one_statement(sql, &tokens)?;
+    let (form, text) = match without_explain(sql, tokens) {
         Some(rest) => (Form::Explain, rest),
         None => (Form::Select, sql.to_owned()),
     };
     let (form, tree) = match (parse(parser, &text)?, form) {
         (Parsed::Select(tree), form) => (form, tree),
-        (Parsed::Other, Form::Select) => (Form::Pivot, pivot_of(parser, sql, &tokens)?),
+        (Parsed::Other, Form::Select) => (Form::Pivot, pivot_of(parser, sql, tokens)?),
         (Parsed::Other, _) => return Err(Refusal::not_select(&tokens::of(&text))),
     };
-    Ok(Approved { form, tables: tree::check(&tree)? })
+    Ok(Approved { form, sql: sql.to_owned(), tables: tree::check(&tree)? })
 }
 
 enum Parsed {
@@ -155,9 +151,23 @@ fn pivot_of(parser: &duckdb::Connection, sql: &str, tokens: &[Token]) -> Result<
     }
 }
 
-fn has_several_statements(tokens: &[Token]) -> bool {
-    let first_end = tokens.iter().position(Token::is_semicolon).unwrap_or(tokens.len());
-    !tokens.iter().skip(first_end).all(Token::is_semicolon)
+/// The text up to its semicolon, behind which nothing may come but others.
+fn one_statement<'t>(
+    sql: &'t str,
+    tokens: &'t [Token<'t>],
+) -> Result<(&'t str, &'t [Token<'t>]), Refusal> {
+    if tokens.iter().all(Token::is_semicolon) {
+        return Err(Refusal::Empty);
+    }
+    let Some(end) = tokens.iter().position(Token::is_semicolon) else {
+        return Ok((sql, tokens));
+    };
+    let (statement, rest) = tokens.split_at(end);
+    if !rest.iter().all(Token::is_semicolon) {
+        return Err(Refusal::Several);
+    }
+    let end = rest.first().map_or(sql.len(), |semicolon| semicolon.start);
+    Ok((sql.get(..end).unwrap_or(sql), statement))
 }
 
 /// The text with blanks for EXPLAIN and what belongs to it, if it starts so. Places stay the same.

@@ -6,9 +6,12 @@
 //! it.
 
 mod columns;
+mod confine;
 mod engine;
 mod error;
 mod explain;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod guard;
 mod library;
 mod protocol;

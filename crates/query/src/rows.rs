@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::{
     Limits, PLACE, QueryError,
     columns::{self, Made, Type, literal, quoted},
-    engine::{Engine, failure},
+    engine::{self, Engine, WIDE, failure},
     tables::{self, Table},
     worker::Watch,
 };
@@ -32,13 +32,6 @@ use crate::{
 pub type RowReader =
     dyn Fn(&Mapped, Option<&Value>, &mut dyn Write) -> io::Result<(u64, usize)> + Send + Sync;
 
-const ROW_GROUP: usize = 122_880;
-/// Tables with more columns than this are wide: each column takes memory, however few values it has.
-const WIDE: usize = 300;
-/// How many bytes a dictionary of a wide table's column may have.
-const WIDE_DICTIONARY: usize = 4_096;
-/// The least that a row group can have.
-const VECTOR: usize = 2_048;
 /// The description of a nested value may be this long; one that is longer stays JSON.
 const MAX_STRUCTURE_BYTES: usize = 16 * 1024;
 
@@ -257,17 +250,12 @@ impl Source<'_> {
                 format!("CAST(\"{index}\" AS {kind}) AS {name}")
             });
         }
-        // Every column has a dictionary of its own, which is made as large as it may be.
-        let sizes = if self.is_wide() {
-            format!("ROW_GROUP_SIZE {VECTOR}, STRING_DICTIONARY_PAGE_SIZE_LIMIT {WIDE_DICTIONARY}")
-        } else {
-            format!("ROW_GROUP_SIZE {ROW_GROUP}")
-        };
         let copy = format!(
-            "COPY (SELECT {} FROM {}) TO {} (FORMAT parquet, COMPRESSION zstd, {sizes})",
+            "COPY (SELECT {} FROM {}) TO {} ({})",
             selected.join(", "),
             self.reading(),
             literal(&file.to_string_lossy()),
+            engine::parquet(self.columns.len()),
         );
         connection.query_row(&copy, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
     }

@@ -29,7 +29,7 @@ use rustix::{
 };
 
 use crate::{
-    QueryError, RowReader,
+    QueryError, RowReader, confine,
     engine::{Engine, failure},
     explain,
     guard::{self, Approved, Form},
@@ -81,6 +81,7 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn answer(&mut self, ask: &Ask) -> Result<Say, QueryError> {
+        confine::to(&ask.limits);
         library::load(&ask.home.join("lib"))?;
         let spill = self.spill.within(&ask.home)?;
         self.watch.prepare();
@@ -132,7 +133,7 @@ impl Worker<'_> {
         };
         self.watch.interrupt_with(&engine.connection);
         engine.define(&views)?;
-        let outcome = run(&engine, approved.form, &ask.what);
+        let outcome = run(&engine, &approved, &ask.what);
         let outcome = match outcome {
             Err(_) if self.watch.is_stopped() => Err(self.watch.why()),
             Err(error) => Err(explain::error(&engine, &query.sql, &views, &error)),
@@ -209,17 +210,18 @@ fn remove_left_behind(all: &Path) {
     }
 }
 
-fn run(engine: &Engine, form: Form, what: &What) -> duckdb::Result<Say> {
+fn run(engine: &Engine, approved: &Approved, what: &What) -> duckdb::Result<Say> {
+    let form = approved.form;
     // If nobody listens any more, nobody misses anything.
     match what {
         What::Rows { .. } => Ok(Say::End { rows: 0, has_more: false }),
-        What::Columns { query } => {
-            let sql = engine.settled(form, guard::bare(&query.sql))?;
+        What::Columns { .. } => {
+            let sql = engine.settled(form, &approved.sql)?;
             let _ = say(&Say::Columns(engine.describe(&sql)?));
             Ok(Say::End { rows: 0, has_more: false })
         }
-        What::Select { query, max_rows, max_bytes } => {
-            let sql = engine.settled(form, guard::bare(&query.sql))?;
+        What::Select { max_rows, max_bytes, .. } => {
+            let sql = engine.settled(form, &approved.sql)?;
             let found = engine.select(form, &sql, *max_rows, *max_bytes)?;
             let rows = found.rows.len() as u64;
             let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -230,10 +232,11 @@ fn run(engine: &Engine, form: Form, what: &What) -> duckdb::Result<Say> {
             let _ = out.flush();
             Ok(Say::End { rows, has_more: found.has_more })
         }
-        What::Write { query, file, form: file_form, max_rows } => {
-            let sql = engine.settled(form, guard::bare(&query.sql))?;
+        What::Write { file, form: file_form, max_rows, .. } => {
+            let sql = engine.settled(form, &approved.sql)?;
             let columns = engine.describe(&sql)?;
-            let rows = engine.write(&sql, file, *file_form, max_rows.saturating_add(1))?;
+            let rows =
+                engine.write(&sql, columns.len(), file, *file_form, max_rows.saturating_add(1))?;
             let _ = say(&Say::Columns(columns));
             Ok(Say::End { rows, has_more: rows > *max_rows })
         }

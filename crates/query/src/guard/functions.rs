@@ -2,8 +2,8 @@
 
 use super::Refusal;
 
-/// The functions that may stand in a FROM: those that make rows of their arguments, or tell what is the
-/// same in every DuckDB. The others read files, settings, secrets or what else is in the database.
+/// The functions that may stand in a FROM: those that make rows of their arguments, or tell what is
+/// the same in every DuckDB. The others read files, settings, secrets or what else is in the database.
 const TABLE_FUNCTIONS: [&str; 11] = [
     "duckdb_functions",
     "duckdb_keywords",
@@ -40,7 +40,7 @@ const SETTINGS: &str = "settings are not for queries";
 const WAITS: &str = "queries do not wait";
 
 pub(super) fn check_table_function(name: &str) -> Result<(), Refusal> {
-    let lower = name.to_lowercase();
+    let lower = name.to_ascii_lowercase();
     if TABLE_FUNCTIONS.contains(&lower.as_str()) {
         return Ok(());
     }
@@ -48,7 +48,7 @@ pub(super) fn check_table_function(name: &str) -> Result<(), Refusal> {
 }
 
 pub(super) fn check_scalar_function(name: &str) -> Result<(), Refusal> {
-    let lower = name.to_lowercase();
+    let lower = name.to_ascii_lowercase();
     if lower.starts_with("read_") {
         return Err(Refusal::TableFunction { name: name.to_owned() });
     }

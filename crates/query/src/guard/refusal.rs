@@ -25,6 +25,11 @@ pub(crate) enum Refusal {
     )]
     Arrows { max: usize },
     #[error(
+        "At most {max} subqueries can stand within each other. Take them out: WITH name AS \
+         (SELECT …) SELECT …."
+    )]
+    Subqueries { max: usize },
+    #[error(
         "Only one statement can run at a time. Send each on its own, or build on earlier steps with \
          WITH name AS (SELECT …) SELECT …."
     )]

@@ -48,7 +48,7 @@ fn length(rest: &str, first: char) -> usize {
     }
     match first {
         '\'' | '"' => quoted(rest, 0, first, Escape::Doubled),
-        'e' | 'E' if rest[1..].starts_with('\'') => quoted(rest, 1, '\'', Escape::Backslash),
+        'e' | 'E' if rest[1..].starts_with('\'') => escaped(rest),
         '$' => dollar_quoted(rest).unwrap_or(1),
         _ if is_word_part(first) => {
             rest.find(|it| !is_word_part(it) && it != '$').unwrap_or(rest.len())
@@ -78,7 +78,7 @@ fn comment(rest: &str) -> usize {
     rest.len()
 }
 
-#[derive(PartialEq, Eq, Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
     /// A quote within is written twice.
     Doubled,
@@ -96,6 +96,32 @@ fn quoted(rest: &str, open: usize, quote: char, escape: Escape) -> usize {
         }
     }
     rest.len()
+}
+
+/// `E'…'`, which goes on with its escapes behind a line break.
+fn escaped(rest: &str) -> usize {
+    let mut end = quoted(rest, 1, '\'', Escape::Backslash);
+    while let Some(next) = next_part(&rest[end..]) {
+        end += next + quoted(&rest[end + next..], 0, '\'', Escape::Backslash);
+    }
+    end
+}
+
+/// Where a string goes on: behind a line break, and nothing but blanks and comments.
+fn next_part(rest: &str) -> Option<usize> {
+    let (mut at, mut has_break) = (0, false);
+    loop {
+        let ahead = &rest[at..];
+        let first = ahead.chars().next()?;
+        match first {
+            '\'' => return has_break.then_some(at),
+            _ if is_blank(first) || ahead.starts_with("--") => {
+                has_break |= matches!(first, '\n' | '\r');
+                at += length(ahead, first);
+            }
+            _ => return None,
+        }
+    }
 }
 
 /// `$$…$$` or `$tag$…$tag$`.

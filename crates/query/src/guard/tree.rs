@@ -15,10 +15,22 @@ const NODES: [&str; 4] = ["SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NO
 /// so that its time doubles: with 10 it takes a millisecond, with 20 a second, with 30 a quarter hour.
 const MAX_ARROWS: usize = 10;
 
+/// How many subqueries may stand within each other in expressions. The planner's time grows as much with
+/// each, and it cannot be interrupted: with 8 it takes half a second, with 12 a minute.
+const MAX_SUBQUERIES: usize = 8;
+
 const SYSTEM_SCHEMAS: [&str; 3] = ["information_schema", "pg_catalog", "system"];
-const SYSTEM_PREFIXES: [&str; 3] = ["duckdb_", "pragma_", "sqlite_"];
-/// The views of `pg_catalog`, which are found without its name. A dataset's may begin with `pg_` too.
-const PG_VIEWS: [&str; 22] = [
+/// The views that are found without a schema. A tool's name may begin as theirs do.
+pub(super) const SYSTEM_VIEWS: [&str; 36] = [
+    "duckdb_columns",
+    "duckdb_constraints",
+    "duckdb_databases",
+    "duckdb_indexes",
+    "duckdb_logs",
+    "duckdb_schemas",
+    "duckdb_tables",
+    "duckdb_types",
+    "duckdb_views",
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -41,6 +53,11 @@ const PG_VIEWS: [&str; 22] = [
     "pg_tablespace",
     "pg_type",
     "pg_views",
+    "pragma_database_list",
+    "sqlite_master",
+    "sqlite_schema",
+    "sqlite_temp_master",
+    "sqlite_temp_schema",
 ];
 
 /// How names end that DuckDB takes for files.
@@ -62,6 +79,7 @@ struct Walk {
     /// The names of CTEs that can be seen from here.
     ctes: Vec<String>,
     arrows: usize,
+    subqueries: usize,
 }
 
 impl Walk {
@@ -85,6 +103,7 @@ impl Walk {
             }
             (_, "PARAMETER") => return Err(Refusal::Parameter),
             (_, "LAMBDA") => return self.visit_arrow(object),
+            (_, "SUBQUERY") => return self.visit_subquery(object),
             _ => {}
         }
         if let Some(Value::String(name)) = object.get("function_name") {
@@ -106,14 +125,14 @@ impl Walk {
         let visible_outside = self.ctes.len();
         for cte in query["cte_map"]["map"].as_array().into_iter().flatten() {
             self.visit(&cte["value"])?;
-            self.ctes.extend(cte["key"].as_str().map(str::to_lowercase));
+            self.ctes.extend(cte["key"].as_str().map(str::to_ascii_lowercase));
         }
         let (recursive, others): (Vec<_>, Vec<_>) = query
             .iter()
             .filter(|(field, _)| *field != "cte_map")
             .partition(|(field, _)| *field == "right" && kind == "RECURSIVE_CTE_NODE");
         others.into_iter().try_for_each(|(_, value)| self.visit(value))?;
-        self.ctes.push(text(query, "cte_name").to_lowercase());
+        self.ctes.push(text(query, "cte_name").to_ascii_lowercase());
         recursive.into_iter().try_for_each(|(_, value)| self.visit(value))?;
         self.ctes.truncate(visible_outside);
         Ok(())
@@ -124,7 +143,11 @@ impl Walk {
             return Err(Refusal::Unknown { kind: "TABLE_FUNCTION".to_owned() });
         };
         check_table_function(text(function, "function_name"))?;
-        self.visit_fields(function)
+        self.visit_fields(function)?;
+        table
+            .iter()
+            .filter(|(field, _)| *field != "function")
+            .try_for_each(|(_, value)| self.visit(value))
     }
 
     fn visit_arrow(&mut self, lambda: &Map<String, Value>) -> Result<(), Refusal> {
@@ -137,10 +160,21 @@ impl Walk {
         Ok(())
     }
 
+    fn visit_subquery(&mut self, subquery: &Map<String, Value>) -> Result<(), Refusal> {
+        self.subqueries += 1;
+        if self.subqueries > MAX_SUBQUERIES {
+            return Err(Refusal::Subqueries { max: MAX_SUBQUERIES });
+        }
+        self.visit_fields(subquery)?;
+        self.subqueries -= 1;
+        Ok(())
+    }
+
     fn add_table(&mut self, table: &Map<String, Value>) -> Result<(), Refusal> {
         let (catalog, schema) = (text(table, "catalog_name"), text(table, "schema_name"));
         let name = text(table, "table_name");
-        let lower = name.to_lowercase();
+        // To DuckDB, too, only the letters of ASCII have capitals.
+        let lower = name.to_ascii_lowercase();
         // `recurring` is what a recursive CTE has found so far.
         if catalog.is_empty()
             && (schema.is_empty() || schema.eq_ignore_ascii_case("recurring"))
@@ -150,10 +184,12 @@ impl Walk {
         }
         let parts = [catalog, schema, name];
         let whole = parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(".");
-        if is_file(&whole) {
+        // `server.csv` may be a tool; `"server.csv"` cannot.
+        let is_one_word = schema.is_empty();
+        if is_path(&whole) || is_one_word && has_file_extension(name) {
             return Err(Refusal::File { name: whole });
         }
-        if is_system(&schema.to_lowercase(), &lower) {
+        if is_system(&schema.to_ascii_lowercase(), &lower) {
             return Err(Refusal::SystemTable { name: whole });
         }
         if !catalog.is_empty() {
@@ -168,16 +204,17 @@ impl Walk {
     }
 }
 
-fn is_file(name: &str) -> bool {
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase());
+fn is_path(name: &str) -> bool {
     name.contains(['/', '\\', ':', '*', '?'])
-        || extension.is_some_and(|it| FILE_EXTENSIONS.contains(&it.as_str()))
+}
+
+fn has_file_extension(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    extension.is_some_and(|it| FILE_EXTENSIONS.contains(&it.as_str()))
 }
 
 fn is_system(schema: &str, name: &str) -> bool {
-    SYSTEM_SCHEMAS.contains(&schema)
-        || SYSTEM_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        || PG_VIEWS.contains(&name)
+    SYSTEM_SCHEMAS.contains(&schema) || SYSTEM_VIEWS.contains(&name)
 }
 
 fn text<'a>(object: &'a Map<String, Value>, field: &str) -> &'a str {

@@ -1,0 +1,33 @@
+//! What the operating system lets a worker have.
+//!
+//! DuckDB counts the memory of its buffers. The values that functions make, such as a text of a
+//! thousand million letters, it does not count; they are allocated as they are asked for. So the
+//! process itself is limited: an allocation beyond it fails, which DuckDB reports as an error like any
+//! other, or else ends the process.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::Limits;
+
+/// What is allocated besides DuckDB's buffers: some 30 MB at rest, and the stacks and values of a query.
+const BESIDES: u64 = 256_000_000;
+
+/// The rows of a dataset may need a file of this size, however little may be spilled.
+const LEAST_FILE: u64 = 1_000_000_000;
+
+/// Limits this process to what its queries may take. Where it cannot be done, they run without.
+pub(crate) fn to(limits: &Limits) {
+    // Measured with 256 MB: queries that DuckDB ends itself have allocated up to 580 MB.
+    let bytes = limits.memory_bytes.saturating_mul(2).saturating_add(BESIDES);
+    lower(Resource::Data, bytes);
+    // A file that grows past this is an error of that write.
+    lower(Resource::Fsize, limits.spill_bytes.max(LEAST_FILE));
+    // A process that ends in the middle of a query leaves no copy of the data behind.
+    lower(Resource::Core, 0);
+}
+
+fn lower(resource: Resource, to: u64) {
+    let Rlimit { maximum, .. } = getrlimit(resource);
+    let current = maximum.map_or(to, |maximum| maximum.min(to));
+    let _ = setrlimit(resource, Rlimit { current: Some(current), maximum });
+}
