@@ -15,6 +15,7 @@ mod demo;
 mod documents;
 mod endings;
 mod faithful;
+mod guard;
 mod messages;
 mod rust_sdk;
 mod stats;

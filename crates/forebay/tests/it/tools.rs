@@ -16,32 +16,32 @@ use serde_json::{Value, json};
 use crate::{forebay, home};
 
 /// A client in front of a wrapped fixture upstream.
-struct Client {
-    peer: Peer,
-    home: PathBuf,
+pub(crate) struct Client {
+    pub(crate) peer: Peer,
+    pub(crate) home: PathBuf,
     asked: u32,
 }
 
 /// What a tool answered.
 #[derive(Debug)]
-struct Reply {
+pub(crate) struct Reply {
     result: Value,
 }
 
 impl Client {
     /// With a store of its own, that was empty.
-    fn new(test: &str) -> Self {
+    pub(crate) fn new(test: &str) -> Self {
         Self::with(test, &[], &[])
     }
 
-    fn with(test: &str, options: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(test: &str, options: &[&str], variables: &[(&str, &str)]) -> Self {
         let home = home().join("tools").join(test);
         let _ = fs::remove_dir_all(&home);
         Self::at(home, options, variables)
     }
 
     /// With the store of another.
-    fn at(home: PathBuf, options: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn at(home: PathBuf, options: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = forebay(["wrap", "--grace", "0.1"]);
         for default in [["--tools", "full"], ["--name", "fixture"]] {
             if !options.contains(&default[0]) {
@@ -55,14 +55,14 @@ impl Client {
         client
     }
 
-    fn introduce(&mut self, name: &str) {
+    pub(crate) fn introduce(&mut self, name: &str) {
         let who = json!({"name": name, "version": "0"});
         let params =
             json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who});
         self.ask("initialize", &params);
     }
 
-    fn send(&mut self, method: &str, params: &Value) -> u32 {
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> u32 {
         self.asked += 1;
         let id = self.asked;
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -70,7 +70,7 @@ impl Client {
         id
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         loop {
             let mut message: Value = serde_json::from_str(&self.peer.next_line()).unwrap();
@@ -80,26 +80,26 @@ impl Client {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> Reply {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Reply {
         let result = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         Reply { result }
     }
 
-    fn analyze(&mut self, query: &str) -> Reply {
+    pub(crate) fn analyze(&mut self, query: &str) -> Reply {
         self.call("analyze-with-duckdb", &json!({"query": query}))
     }
 
-    fn read(&mut self, arguments: &Value) -> Reply {
+    pub(crate) fn read(&mut self, arguments: &Value) -> Reply {
         self.call("read-saved-dataset", arguments)
     }
 
     /// Has JSON kept, and gives the name of its dataset.
-    fn keep(&mut self, what: &Value) -> String {
+    pub(crate) fn keep(&mut self, what: &Value) -> String {
         self.keep_text(&what.to_string())
     }
 
     /// Has a text kept, and gives the name of its dataset.
-    fn keep_text(&mut self, text: &str) -> String {
+    pub(crate) fn keep_text(&mut self, text: &str) -> String {
         fs::create_dir_all(&self.home).unwrap();
         let path = self.home.join(format!("payload-{}", std::process::id()));
         fs::write(&path, text).unwrap();
@@ -129,7 +129,7 @@ fn orders(count: u64) -> Value {
 }
 
 impl Reply {
-    fn text(&self, block: usize) -> &str {
+    pub(crate) fn text(&self, block: usize) -> &str {
         self.result["content"][block]["text"].as_str().unwrap_or_else(|| panic!("{}", self.result))
     }
 
@@ -140,29 +140,29 @@ impl Reply {
     }
 
     /// The first block of an answer that is no error.
-    fn rows(&self) -> &str {
+    pub(crate) fn rows(&self) -> &str {
         assert!(!self.is_error(), "{}", self.result);
         self.text(0)
     }
 
-    fn is_error(&self) -> bool {
+    pub(crate) fn is_error(&self) -> bool {
         self.result["isError"] == true
     }
 
-    fn error(&self) -> &str {
+    pub(crate) fn error(&self) -> &str {
         assert!(self.is_error(), "{}", self.result);
         self.text(0)
     }
 
     /// The dataset that it names.
-    fn dataset(&self) -> String {
+    pub(crate) fn dataset(&self) -> String {
         let text = self.all_text();
         let start = text.find("dataset_").unwrap_or_else(|| panic!("it was not kept: {text}"));
         text[start..start + "dataset_k3v9x2ma".len()].to_owned()
     }
 
     /// What a model would read of it.
-    fn all_text(&self) -> String {
+    pub(crate) fn all_text(&self) -> String {
         let blocks = self.result["content"].as_array().unwrap();
         blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
     }
