@@ -19,7 +19,9 @@ mod loaded {
     use std::{
         arch::global_asm,
         ffi::c_void,
-        fs, io,
+        fs::{self, Metadata},
+        io,
+        os::unix::fs::MetadataExt,
         path::{Path, PathBuf},
         ptr::null_mut,
         sync::{
@@ -29,6 +31,7 @@ mod loaded {
     };
 
     use libloading::Library;
+    use rustix::process::geteuid;
 
     use crate::QueryError;
 
@@ -57,8 +60,13 @@ mod loaded {
     }
 
     fn find(folder: &Path) -> io::Result<PathBuf> {
-        let is_whole =
-            |path: &Path| fs::metadata(path).is_ok_and(|it| it.len().to_string() == BYTES);
+        // What others could have put there is not run: a build may have been anywhere.
+        let is_ours = |file: &Metadata| {
+            (file.uid() == 0 || file.uid() == geteuid().as_raw()) && file.mode() & 0o022 == 0
+        };
+        let is_whole = |path: &Path| {
+            fs::metadata(path).is_ok_and(|file| file.len().to_string() == BYTES && is_ours(&file))
+        };
         let from_build = PathBuf::from(FROM_BUILD);
         let unpacked = folder.join(format!("libduckdb-{BYTES}.so"));
         for path in [from_build, unpacked.clone()] {
