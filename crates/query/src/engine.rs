@@ -156,7 +156,7 @@ impl Engine {
         max_rows: u64,
     ) -> duckdb::Result<u64> {
         let options = match form {
-            FileForm::Parquet => parquet(columns),
+            FileForm::Parquet => parquet(columns > WIDE),
             FileForm::Csv => "FORMAT csv, HEADER true".to_owned(),
             FileForm::Json => "FORMAT json, ARRAY true".to_owned(),
             FileForm::Ndjson => "FORMAT json, ARRAY false".to_owned(),
@@ -189,14 +189,14 @@ impl Engine {
 /// Tables with more columns than this are wide: each column takes memory, however few values it has.
 pub(crate) const WIDE: usize = 300;
 
-/// How a Parquet file of so many columns is written.
-pub(crate) fn parquet(columns: usize) -> String {
+/// How a Parquet file is written, `is_lean` with little memory for each column.
+pub(crate) fn parquet(is_lean: bool) -> String {
     const ROW_GROUP: usize = 122_880;
     /// The least that a row group can have.
     const VECTOR: usize = 2_048;
     /// Every column has a dictionary of its own, which is made as large as it may be.
     const WIDE_DICTIONARY: usize = 4_096;
-    let sizes = if columns > WIDE {
+    let sizes = if is_lean {
         format!("ROW_GROUP_SIZE {VECTOR}, STRING_DICTIONARY_PAGE_SIZE_LIMIT {WIDE_DICTIONARY}")
     } else {
         format!("ROW_GROUP_SIZE {ROW_GROUP}")

@@ -15,7 +15,7 @@ use std::{
 };
 
 use duckdb::Connection;
-use forebay_store::{Mapped, Store};
+use forebay_store::{Mapped, Store, StoreError};
 use serde_json::Value;
 
 use crate::{
@@ -80,27 +80,40 @@ pub(crate) fn file(
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // A name that marks it as one that is left over, should we end before it has its own.
     let partial = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let source = Source { lines: &lines.0, longest, columns: made };
-    // Each thread has its own of every column.
-    let threads = if source.is_wide() { 1 } else { limits.threads };
-    let limits = Limits { threads, ..limits.clone() };
-    let engine = Engine::trusted(&limits, spill, BTreeSet::new())?;
-    watch.interrupt_with(&engine.connection);
-    let written = source.write(&engine.connection, &partial);
-    let is_whole = matches!(&written, Ok(count) if *count == rows);
-    if !is_whole {
+    let is_lean = made.len() > WIDE;
+    let source = Source { lines: &lines.0, longest, columns: made, is_lean };
+    let written = write(source, &partial, limits, spill, watch);
+    if !matches!(&written, Ok(count) if *count == rows) {
         let _ = fs::remove_file(&partial);
     }
-    match written {
-        Ok(count) if count != rows => {
-            Err(QueryError::Failed(format!("{count} rows were made of {rows} records")))
+    let count = written?;
+    if count != rows {
+        return Err(QueryError::Failed(format!("{count} rows were made of {rows} records")));
+    }
+    let removed = || StoreError::Unknown(dataset.id().clone()).into();
+    store.put_rows(dataset, *index, &partial)?.ok_or_else(removed)
+}
+
+/// Writes the rows; if that takes too much memory, once more with as little as can be.
+fn write(
+    mut source: Source<'_>,
+    file: &Path,
+    limits: &Limits,
+    spill: &Path,
+    watch: &Watch,
+) -> Result<u64, QueryError> {
+    loop {
+        // Each thread has its own of every column.
+        let threads = if source.is_lean { 1 } else { limits.threads };
+        let limits = Limits { threads, ..limits.clone() };
+        let engine = Engine::trusted(&limits, spill, BTreeSet::new())?;
+        watch.interrupt_with(&engine.connection);
+        match source.write(&engine.connection, file) {
+            Err(_) if watch.is_stopped() => return Err(watch.why()),
+            Err(error) if is_too_much(&error) && !source.is_lean => source.is_lean = true,
+            other => return other.map_err(failure),
         }
-        Ok(_) => match store.put_rows(dataset, *index, &partial)? {
-            Some(path) => Ok(path),
-            None => Err(forebay_store::StoreError::Unknown(dataset.id().clone()).into()),
-        },
-        Err(_) if watch.is_stopped() => Err(watch.why()),
-        Err(error) => Err(failure(error)),
+        let _ = fs::remove_file(file);
     }
 }
 
@@ -161,18 +174,20 @@ struct Source<'a> {
     lines: &'a Path,
     longest: usize,
     columns: Vec<Made>,
+    /// Each column must be cheap, because there are many, or because memory was not enough.
+    is_lean: bool,
 }
 
 impl Source<'_> {
     /// Writes the rows, with as much type as all values bear.
-    fn write(mut self, connection: &Connection, file: &Path) -> duckdb::Result<u64> {
+    fn write(&mut self, connection: &Connection, file: &Path) -> duckdb::Result<u64> {
         let mut types = self.typed(connection)?;
         match self.copy(connection, file, &types) {
             Err(error) if is_misfit(&error) => {}
             other => return other,
         }
         // Whatever does not fit its type stays as it is written.
-        if !self.is_wide() {
+        if !self.is_lean {
             self.weaken_misfits(connection, &mut types)?;
             match self.copy(connection, file, &types) {
                 Err(error) if is_misfit(&error) => {}
@@ -184,11 +199,6 @@ impl Source<'_> {
             column.kind.sql().clone_into(kind);
         }
         self.copy(connection, file, &types)
-    }
-
-    /// True if there are so many columns that each of them must be cheap.
-    fn is_wide(&self) -> bool {
-        self.columns.len() > WIDE
     }
 
     /// Finds the columns with values that do not fit their type, and lets these be as written.
@@ -215,7 +225,7 @@ impl Source<'_> {
     /// The types of the columns. Nested values have one if all of them are alike.
     fn typed(&self, connection: &Connection) -> duckdb::Result<Vec<String>> {
         let nested: Vec<usize> = (0..self.columns.len())
-            .filter(|index| self.columns[*index].kind == Type::Nested && !self.is_wide())
+            .filter(|index| self.columns[*index].kind == Type::Nested && !self.is_lean)
             .collect();
         let mut types: Vec<String> =
             self.columns.iter().map(|column| column.kind.sql().to_owned()).collect();
@@ -255,7 +265,7 @@ impl Source<'_> {
             selected.join(", "),
             self.reading(),
             literal(&file.to_string_lossy()),
-            engine::parquet(self.columns.len()),
+            engine::parquet(self.is_lean),
         );
         connection.query_row(&copy, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
     }
@@ -286,6 +296,10 @@ fn is_misfit(error: &duckdb::Error) -> bool {
     ["Invalid Input Error", "Conversion Error", "Binder Error", "Parser Error"]
         .iter()
         .any(|kind| text.contains(kind))
+}
+
+fn is_too_much(error: &duckdb::Error) -> bool {
+    error.to_string().contains("Out of Memory")
 }
 
 /// The SQL type of a structure such as `{"a":"BIGINT","b":["VARCHAR"]}`; `None` if it says nothing.
