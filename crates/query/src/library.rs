@@ -53,13 +53,15 @@ mod loaded {
     /// need be.
     pub(crate) fn load(folder: &Path) -> Result<(), QueryError> {
         let loaded = LOADED.get_or_init(|| {
-            let path = find(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            let path = find(Path::new(FROM_BUILD), folder)
+                .map_err(|error| format!("{}: {error}", folder.display()))?;
             open(&path).map_err(|error| error.to_string())
         });
         loaded.clone().map_err(QueryError::Library)
     }
 
-    fn find(folder: &Path) -> io::Result<PathBuf> {
+    /// The library where the build has left it, or else unpacked into `folder`.
+    fn find(from_build: &Path, folder: &Path) -> io::Result<PathBuf> {
         // What others could have put there is not run: a build may have been anywhere.
         let is_ours = |file: &Metadata| {
             (file.uid() == 0 || file.uid() == geteuid().as_raw()) && file.mode() & 0o022 == 0
@@ -67,11 +69,10 @@ mod loaded {
         let is_whole = |path: &Path| {
             fs::metadata(path).is_ok_and(|file| file.len().to_string() == BYTES && is_ours(&file))
         };
-        let from_build = PathBuf::from(FROM_BUILD);
         let unpacked = folder.join(format!("libduckdb-{BYTES}.so"));
-        for path in [from_build, unpacked.clone()] {
-            if is_whole(&path) {
-                return Ok(path);
+        for path in [from_build, &unpacked] {
+            if is_whole(path) {
+                return Ok(path.to_owned());
             }
         }
         fs::create_dir_all(folder)?;
@@ -91,5 +92,33 @@ mod loaded {
             }
         }
         Ok(())
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_program_that_has_been_moved_unpacks_its_library() {
+            let folder = tempfile::tempdir().unwrap();
+            let library = find(Path::new("/nowhere"), folder.path()).unwrap();
+            assert!(library.starts_with(folder.path()));
+            let made = fs::metadata(&library).unwrap();
+            assert_eq!(made.len().to_string(), BYTES);
+            assert_eq!(find(Path::new("/nowhere"), folder.path()).unwrap(), library);
+            let again = fs::metadata(&library).unwrap();
+            assert_eq!(made.modified().unwrap(), again.modified().unwrap(), "once is enough");
+            open(&library).unwrap();
+        }
+
+        #[test]
+        fn a_library_that_others_can_write_is_not_loaded() {
+            use std::os::unix::fs::PermissionsExt;
+            let folder = tempfile::tempdir().unwrap();
+            let foreign = find(Path::new("/nowhere"), &folder.path().join("a")).unwrap();
+            fs::set_permissions(&foreign, fs::Permissions::from_mode(0o666)).unwrap();
+            let library = find(&foreign, &folder.path().join("b")).unwrap();
+            assert_ne!(library, foreign);
+        }
     }
 }
