@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::{NUMBER, PLACE};
+
 /// A column in the making.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Made {
@@ -96,9 +98,12 @@ fn kind(field: &Value) -> Type {
     }
 }
 
+/// Columns that we add ourselves.
+const RESERVED: [&str; 4] = [PLACE, NUMBER, "_dataset", "_captured_at"];
+
 /// Names that SQL can tell apart, whatever the fields are called: it does not heed capitals.
 pub(crate) fn unique_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut taken = HashSet::new();
+    let mut taken: HashSet<String> = RESERVED.iter().map(|name| (*name).to_owned()).collect();
     let mut unique = Vec::new();
     for (index, given) in names.enumerate() {
         // Some characters cannot be in a name.
@@ -133,9 +138,9 @@ mod tests {
 
     #[test]
     fn names_are_told_apart_as_sql_does() {
-        let names = ["id", "ID", "", "id_2", "Id", "column_3"];
+        let names = ["id", "ID", "", "id_2", "Id", "column_3", "__at"];
         let unique = unique_names(names.into_iter());
-        assert_eq!(unique, ["id", "ID_2", "column_3", "id_2_2", "Id_3", "column_3_2"]);
+        assert_eq!(unique, ["id", "ID_2", "column_3", "id_2_2", "Id_3", "column_3_2", "__at_2"]);
     }
 
     #[test]

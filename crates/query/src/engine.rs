@@ -13,11 +13,17 @@ use crate::{
     Column, FileForm, Limits, QueryError,
     columns::{literal, quoted},
     guard::Form,
+    json,
     tables::View,
 };
 
 /// The table for a result that must be made before it can be looked at.
 const SETTLED: &str = "forebay_settled";
+
+/// Gives the database a name that no server has: one may be called `memory`, as databases are that are
+/// in memory, and its tables could not be named.
+const RENAME: &str =
+    "ATTACH ':memory:' AS \"what was kept\"; USE \"what was kept\"; DETACH memory;";
 
 /// A database, and what it may read and write.
 pub(crate) struct Engine {
@@ -74,6 +80,7 @@ impl Engine {
             .and_then(|config| config.with("autoload_known_extensions", "false"))
             .map_err(failure)?;
         let connection = Connection::open_in_memory_with_flags(config).map_err(failure)?;
+        connection.execute_batch(RENAME).map_err(failure)?;
         let engine = Self { connection, paths };
         // Only with the library for time zones, which the prebuilt DuckDB has.
         let _ = engine.set("TimeZone = 'UTC'");
@@ -135,7 +142,7 @@ impl Engine {
         let mut statement = self.connection.prepare(&wrapped)?;
         let (mut rows, mut bytes) = (Vec::new(), 0);
         for row in statement.query_map([], |row| row.get::<_, String>(0))? {
-            let row = row?;
+            let row = json::valid(row?);
             bytes += row.len() as u64;
             let is_too_much = rows.len() as u64 >= max_rows || bytes > max_bytes;
             if is_too_much && !rows.is_empty() {

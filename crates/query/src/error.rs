@@ -76,7 +76,7 @@ impl QueryError {
             Kind::Late => Self::Late(limit),
             Kind::NotKept => Self::NotKept,
             Kind::Cancelled => Self::Cancelled,
-            Kind::Other => Self::Failed(text),
+            Kind::Other => Self::Refused(text),
         }
     }
 }

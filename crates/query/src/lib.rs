@@ -13,6 +13,7 @@ mod explain;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod guard;
+mod json;
 mod library;
 mod protocol;
 mod rows;

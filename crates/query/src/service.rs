@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::{Arc, Condvar, Mutex, PoisonError, mpsc},
+    sync::{Arc, Condvar, Mutex, PoisonError, Weak, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -31,8 +31,8 @@ pub struct Service {
     program: PathBuf,
     arguments: Vec<OsString>,
     /// Workers that have nothing to do.
-    idle: Arc<Mutex<Vec<Worker>>>,
-    turns: Turns,
+    idle: Arc<Idle>,
+    turns: Arc<Turns>,
 }
 
 /// The first rows of a result.
@@ -87,7 +87,7 @@ impl Service {
             program,
             arguments,
             idle: Arc::default(),
-            turns: Turns::default(),
+            turns: Arc::default(),
         }
     }
 
@@ -140,7 +140,7 @@ impl Service {
         let limits = Limits { time, ..self.limits.clone() };
         let ask = Ask { home: self.home.clone(), limits, what };
         let line = serde_json::to_string(&ask).map_err(io::Error::other)?;
-        let _turn = self.turns.take(conduct)?;
+        let turn = Turns::take(&self.turns, conduct)?;
         // One that has waited may be about to end; a new one is not.
         let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(mut worker) = waiting
@@ -148,20 +148,21 @@ impl Service {
         {
             match worker.answer(time, conduct) {
                 Err(QueryError::Ended) if worker.has_said_nothing => {}
-                outcome => return self.done(worker, outcome),
+                outcome => return self.done(worker, turn, outcome),
             }
         }
-        let mut worker =
-            Worker::start(&self.program, &self.arguments).map_err(QueryError::NotStarted)?;
+        let mut worker = Worker::start(&self.program, &self.arguments, Arc::downgrade(&self.idle))
+            .map_err(QueryError::NotStarted)?;
         worker.tell(&line)?;
         let outcome = worker.answer(time, conduct);
-        self.done(worker, outcome)
+        self.done(worker, turn, outcome)
     }
 
     /// Keeps a worker for the next question, once it is free.
     fn done(
         &self,
         mut worker: Worker,
+        turn: Turn,
         outcome: Result<Answer, QueryError>,
     ) -> Result<Answer, QueryError> {
         match worker.state {
@@ -174,6 +175,7 @@ impl Service {
                     if worker.is_free_soon() {
                         push(&idle, worker);
                     }
+                    drop(turn);
                 };
                 // Without a thread it is ended here.
                 let _ = thread::Builder::new().name("query".to_owned()).spawn(wait);
@@ -190,32 +192,46 @@ struct Turns {
     given_back: Condvar,
 }
 
-struct Turn<'a>(&'a Turns);
+struct Turn(Arc<Turns>);
 
 impl Turns {
-    fn take(&self, conduct: &dyn Conduct) -> Result<Turn<'_>, QueryError> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+    fn take(turns: &Arc<Self>, conduct: &dyn Conduct) -> Result<Turn, QueryError> {
+        let mut taken = turns.taken.lock().unwrap_or_else(PoisonError::into_inner);
         while *taken >= MAX_WORKERS {
             if conduct.is_cancelled() {
                 return Err(QueryError::Cancelled);
             }
-            let waited = self.given_back.wait_timeout(taken, TICK);
+            let waited = turns.given_back.wait_timeout(taken, TICK);
             taken = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         *taken += 1;
-        Ok(Turn(self))
+        Ok(Turn(turns.clone()))
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
         *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         self.0.given_back.notify_one();
     }
 }
 
-fn push(idle: &Mutex<Vec<Worker>>, worker: Worker) {
-    idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+type Idle = Mutex<Vec<Worker>>;
+
+fn push(idle: &Idle, worker: Worker) {
+    let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+    idle.push(worker);
+}
+
+/// Takes leave of workers that have ended because they were idle.
+fn reap(idle: &Weak<Idle>) {
+    /// A process ends a moment after its output does.
+    const MOMENT: Duration = Duration::from_millis(50);
+    thread::sleep(MOMENT);
+    if let Some(idle) = idle.upgrade() {
+        let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain_mut(|worker| matches!(worker.child.try_wait(), Ok(None)));
+    }
 }
 
 #[derive(Default)]
@@ -248,7 +264,7 @@ enum Work {
 }
 
 impl Worker {
-    fn start(program: &Path, arguments: &[OsString]) -> io::Result<Self> {
+    fn start(program: &Path, arguments: &[OsString], idle: Weak<Idle>) -> io::Result<Self> {
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -259,7 +275,11 @@ impl Worker {
         let input = child.stdin.take();
         let output = child.stdout.take().ok_or_else(missing)?;
         let (sender, lines) = mpsc::sync_channel(1024);
-        thread::Builder::new().name("query".to_owned()).spawn(move || pass_on(output, &sender))?;
+        thread::Builder::new().name("query".to_owned()).spawn(move || {
+            pass_on(output, &sender);
+            drop(sender);
+            reap(&idle);
+        })?;
         Ok(Self { child, input, lines, has_said_nothing: true, state: Work::Done })
     }
 

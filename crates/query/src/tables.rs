@@ -10,7 +10,7 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
-use forebay_store::{Dataset, DatasetId, Entry, Filter, Store};
+use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError};
 use serde_json::Value;
 use strsim::damerau_levenshtein;
 
@@ -52,7 +52,12 @@ pub(crate) fn find(
     if name.schema.is_none()
         && let Some((id, suffix)) = dataset_and_suffix(&name.name, current)
     {
-        let dataset = store.dataset(&id)?;
+        let dataset = match store.dataset(&id) {
+            Err(StoreError::Unknown(_)) => {
+                return Err(QueryError::Refused(unknown(store, current, &name.name)));
+            }
+            found => found?,
+        };
         let names = table_names(&dataset);
         let Some(index) = names.iter().position(|known| known.eq_ignore_ascii_case(suffix)) else {
             let known: Vec<String> = names.iter().map(|name| table_name(&id, name)).collect();
@@ -64,14 +69,26 @@ pub(crate) fn find(
         };
         return Ok(Some(Meaning::One(Box::new(Table { dataset, index }))));
     }
-    let origin = store.origins()?.into_iter().filter(|(server, tool)| {
-        let fits = |given: &str| given.eq_ignore_ascii_case(&word(tool));
+    let origins = store.origins()?;
+    let of_server = |server: &str| {
         name.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case(&word(server)))
-            && (fits(&name.name) || name.name.strip_suffix("_history").is_some_and(fits))
+    };
+    // A tool's own name goes before one that only reads like it, and that before a history.
+    let plain = without_history(&name.name);
+    let ways: [&dyn Fn(&str) -> bool; 4] = [
+        &|tool| tool == name.name,
+        &|tool| word(tool).eq_ignore_ascii_case(&name.name),
+        &|tool| plain == Some(tool),
+        &|tool| plain.is_some_and(|plain| word(tool).eq_ignore_ascii_case(plain)),
+    ];
+    let found = ways.iter().enumerate().find_map(|(way, fits)| {
+        let fitting = origins.iter().filter(|(server, tool)| of_server(server) && fits(tool));
+        let mut fitting: Vec<(String, String)> = fitting.cloned().collect();
+        fitting.dedup_by(|one, other| one.0 == other.0);
+        (!fitting.is_empty()).then_some((way >= 2, fitting))
     });
-    let origins: Vec<(String, String)> = origin.collect();
+    let Some((is_history, origins)) = found else { return Ok(None) };
     let (server, tool) = match origins.as_slice() {
-        [] => return Ok(None),
         [origin] => origin.clone(),
         several => {
             let names: Vec<String> = several
@@ -85,7 +102,6 @@ pub(crate) fn find(
             )));
         }
     };
-    let is_history = !name.name.eq_ignore_ascii_case(&word(&tool));
     let limit = if is_history { None } else { Some(1) };
     let filter = Filter { server: Some(server), tool: Some(tool), limit, ..Filter::default() };
     let mut results = Vec::new();
@@ -101,6 +117,14 @@ pub(crate) fn find(
     }
 }
 
+/// The name of the tool whose history is meant, if it is one.
+fn without_history(name: &str) -> Option<&str> {
+    const HISTORY: &str = "_history";
+    let start = name.len().checked_sub(HISTORY.len())?;
+    let end = name.get(start..)?;
+    end.eq_ignore_ascii_case(HISTORY).then(|| &name[..start])
+}
+
 /// The query that a name stands for, given the files of its rows.
 pub(crate) fn select(
     meaning: &Meaning,
@@ -110,8 +134,11 @@ pub(crate) fn select(
     let columns = if with_places { "*".to_owned() } else { format!("* EXCLUDE ({PLACE})") };
     let mut from = |table: &Table| {
         let file = literal(&rows(table)?.to_string_lossy());
-        // A result of a query has no places.
-        let columns = if is_result(&table.dataset) { "*" } else { &columns };
+        // A result of a query has no places, and records without fields have nothing else.
+        let has_fields = facts(&table.dataset)
+            .get(table.index)
+            .is_none_or(|facts| facts["fields"].as_array().is_some_and(|it| !it.is_empty()));
+        let columns = if is_result(&table.dataset) || !has_fields { "*" } else { columns.as_str() };
         let number = if with_places { ", file_row_number = true" } else { "" };
         Ok::<_, QueryError>((columns.to_owned(), format!("FROM read_parquet({file}{number})")))
     };
@@ -165,7 +192,7 @@ fn dataset_and_suffix<'n>(
     name: &'n str,
     current: Option<&DatasetId>,
 ) -> Option<(DatasetId, &'n str)> {
-    let lower = name.to_lowercase();
+    let lower = name.to_ascii_lowercase();
     if let Some(id) = lower.get(..DatasetId::LENGTH).and_then(DatasetId::parse) {
         let rest = &name[DatasetId::LENGTH..];
         return match rest.strip_prefix('_') {

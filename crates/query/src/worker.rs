@@ -203,9 +203,11 @@ impl Spill {
 fn remove_left_behind(all: &Path) {
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let id = name.to_str().and_then(|name| Pid::from_raw(name.parse().ok()?));
+        // A worker's directory, or the file of a result: `17`, `result-17-1`.
+        let number = |name: &str| name.split('-').find_map(|part| part.parse().ok());
+        let id = name.to_str().and_then(|name| Pid::from_raw(number(name)?));
         if id.is_some_and(|id| test_kill_process(id) == Err(Errno::SRCH)) {
-            let _ = fs::remove_dir_all(entry.path());
+            let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
         }
     }
 }
@@ -252,6 +254,8 @@ fn listen(watch: Arc<Watch>, spill: Arc<Spill>) -> mpsc::Receiver<Ask> {
             if line == CANCEL {
                 watch.cancel();
             } else if let Ok(ask) = serde_json::from_str(&line) {
+                // A cancellation that came too late was not for this one.
+                watch.end();
                 let _ = sender.send(ask);
             }
         }

@@ -54,8 +54,9 @@ pub(crate) fn unpack(dataset: &Dataset, part: usize) -> Result<bool, StoreError>
     if is_missing {
         // As long as it is open, nobody removes it.
         let mut payload = dataset.open(part)?;
-        let partial = layout::hidden(&plain);
-        layout::remove(&partial)?;
+        // Others may be unpacking the same: each has its own, and the last one to be put in place is as
+        // good as the first.
+        let partial = layout::hidden_alone(&plain);
         let written = layout::create(&partial).and_then(|mut file| {
             io::copy(&mut payload, &mut file)?;
             file.sync_all()?;

@@ -6,6 +6,7 @@ use std::{
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use jiff::{Timestamp, tz::TimeZone};
@@ -124,6 +125,14 @@ pub(crate) fn write_by_rename(path: &Path, bytes: &[u8]) -> Result<File, StoreEr
 pub(crate) fn hidden(path: &Path) -> PathBuf {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     path.with_file_name(format!(".{name}"))
+}
+
+/// [`hidden`], for something that several may be making at the same time.
+pub(crate) fn hidden_alone(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let mut name = hidden(path).into_os_string();
+    name.push(format!(".{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+    name.into()
 }
 
 /// Makes `ours` another name for `theirs`, at once.

@@ -1,7 +1,7 @@
 //! The store as a whole: opening it, and what can be done with it.
 
 use std::{
-    fs::DirBuilder,
+    fs::{DirBuilder, File},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     sync::{
@@ -109,6 +109,8 @@ impl Store {
         file: &Path,
     ) -> Result<Option<PathBuf>, StoreError> {
         let path = dataset.rows_path(table);
+        // What has its name is whole, whatever happens.
+        File::open(file).and_then(|file| file.sync_all()).doing("sync", file)?;
         std::fs::rename(file, &path).doing("rename", file)?;
         if !self.layout.metadata(dataset.folder(), dataset.id()).exists() {
             layout::remove(&path)?;
@@ -133,6 +135,7 @@ impl Store {
 
     /// How many datasets `filter` lets through, without regard to its offset and limit.
     pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
+        self.follow_catalog();
         Ok(self.catalog().count(filter)?)
     }
 

@@ -1,6 +1,6 @@
 //! `analyze-with-duckdb`: SQL over what was kept.
 
-use forebay_query::{Conduct, Query, QueryError, Selected};
+use forebay_query::{ALL_ROWS, Conduct, Query, QueryError, Selected};
 
 use crate::{
     Desk, ToolError,
@@ -10,6 +10,8 @@ use crate::{
     reply::Reply,
 };
 
+/// What a short note may take of the budget.
+const HINT_TOKENS: u64 = 20;
 /// What a note about the rest may take of the budget.
 const NOTE_TOKENS: u64 = 120;
 
@@ -25,17 +27,18 @@ pub(crate) fn answer(
         desk.dataset(id)?;
     }
     let format = arguments.word("format", &Format::NAMED)?;
-    let limit = arguments.number("limit", 1, u64::MAX)?;
+    let limit = arguments.number("limit", 1, ALL_ROWS)?;
     let query = Query { sql, dataset, with_places: false };
     // A row has two tokens at least: what it says, and its end.
     let most = budget.tokens / 2 + 1;
     let max_rows = limit.unwrap_or(u64::MAX).min(most);
     let found = desk.service().select(&query, max_rows, budget.max_bytes(), conduct)?;
     let format = format.unwrap_or_else(|| Format::shortest(&found.columns));
-    let all = render::within(budget, format, &found);
+    let all = render::within(budget.without(HINT_TOKENS), format, &found);
     let is_all = all.rows == found.rows.len() && !all.is_cut;
     if is_all && !found.has_more {
-        let note = found.rows.is_empty().then(|| "No rows.".to_owned());
+        let columns = counted(found.columns.len(), "column");
+        let note = found.rows.is_empty().then(|| format!("No rows of {columns}."));
         return Ok(Reply::text(all.text).and_note(note));
     }
     if is_all && limit == Some(found.rows.len() as u64) {
@@ -44,8 +47,8 @@ pub(crate) fn answer(
     }
     let budget = budget.without(NOTE_TOKENS);
     let query = match limit {
-        Some(limit) => first(query, limit),
-        None => query,
+        Some(limit) if !is_plan(&query) => first(query, limit),
+        _ => query,
     };
     match desk.keep(&query, conduct) {
         Ok(kept) => {
@@ -83,6 +86,12 @@ fn so_many(shown: &Rendered, columns: usize) -> String {
         (1, false) => "The first row is shown.".to_owned(),
         (rows, false) => format!("The first {rows} rows are shown."),
     }
+}
+
+/// True if a query asks for its plan, which is no table.
+fn is_plan(query: &Query) -> bool {
+    let first = query.sql.split_whitespace().next();
+    first.is_some_and(|word| word.eq_ignore_ascii_case("EXPLAIN"))
 }
 
 /// The first rows of a query.

@@ -20,6 +20,23 @@ impl Budget {
                 || forebay_intercept::tokens_up_to(self.tokens, text).is_some())
     }
 
+    /// The beginning of a text, if not all of it fits.
+    pub(crate) fn cut(self, text: &str) -> String {
+        if self.holds(text) {
+            return text.to_owned();
+        }
+        let most = usize::try_from(self.max_bytes()).unwrap_or(usize::MAX);
+        let mut length = most.min(text.len());
+        loop {
+            length = length * 3 / 4;
+            let end = (0..=length).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            let beginning = format!("{}…", &text[..end]);
+            if length == 0 || self.holds(&beginning) {
+                return beginning;
+            }
+        }
+    }
+
     /// What remains when something of this many tokens is to follow.
     pub(crate) fn without(self, tokens: u64) -> Self {
         /// More than a token of plain text has.
@@ -76,6 +93,14 @@ mod tests {
         assert_eq!(budget(1).fitting(parts.into_iter()), 0);
         assert_eq!(Budget { tokens: 100, bytes: Some(8) }.fitting(parts.into_iter()), 2);
         assert_eq!(Budget::NONE.fitting(parts.into_iter()), 3);
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_cut() {
+        let budget = Budget { tokens: 100, bytes: Some(1_000) };
+        assert_eq!(budget.cut("short"), "short");
+        let cut = budget.cut(&"wörd ".repeat(100_000));
+        assert!(budget.holds(&cut) && cut.ends_with('…') && cut.len() > 100, "{cut}");
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::{
 
 /// What stands around the results.
 const FRAME_TOKENS: u64 = 120;
+/// How many tools are named where nothing fits.
+const SHOWN_ORIGINS: usize = 20;
 /// How much of a query is told.
 const QUERY_CHARS: usize = 200;
 
@@ -24,7 +26,7 @@ pub(crate) fn answer(
     arguments: &Arguments,
     budget: Budget,
 ) -> Result<Reply, ToolError> {
-    let part = Part::of(arguments, false)?;
+    let part = Part::of(arguments)?;
     let filter = filter(arguments)?;
     let store = desk.store()?;
     let total = store.count(&filter)?;
@@ -70,8 +72,14 @@ fn nothing(store: &Store) -> Result<String, ToolError> {
     if origins.is_empty() {
         return Ok("Nothing has been saved yet.".to_owned());
     }
-    let names: Vec<String> =
-        origins.iter().map(|(server, tool)| format!("{tool} ({server})")).collect();
+    let mut names: Vec<String> = origins
+        .iter()
+        .take(SHOWN_ORIGINS)
+        .map(|(server, tool)| format!("{tool} ({server})"))
+        .collect();
+    if origins.len() > SHOWN_ORIGINS {
+        names.push("others".to_owned());
+    }
     Ok(format!("Nothing fits the filter. There are results of {}.", names.join(", ")))
 }
 

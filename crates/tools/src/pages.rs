@@ -33,10 +33,10 @@ impl Part {
         Self { offset: page.saturating_sub(1).saturating_mul(limit), limit }
     }
 
-    pub(crate) fn of(arguments: &Arguments, has_offset: bool) -> Result<Self, ToolError> {
+    pub(crate) fn of(arguments: &Arguments) -> Result<Self, ToolError> {
         let limit = arguments.number("limit", 1, MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT);
         let page = arguments.number("page", 1, u64::MAX)?;
-        let offset = if has_offset { arguments.number("offset", 0, u64::MAX)? } else { None };
+        let offset = arguments.number("offset", 0, u64::MAX)?;
         match (page, offset) {
             (Some(_), Some(_)) => {
                 refuse!("Give page or offset, not both: page counts from 1, offset from 0.")
@@ -95,7 +95,7 @@ mod tests {
     }
 
     fn part(given: Value) -> Result<Part, ToolError> {
-        Part::of(&Arguments::new(Tool::Read, given).unwrap(), true)
+        Part::of(&Arguments::new(Tool::Read, given).unwrap())
     }
 
     #[test]

@@ -108,7 +108,8 @@ pub fn read(
         }
         What::Matches { pattern, context, part } => {
             let text = text::open(desk, &dataset, request.block)?;
-            matches::of(&text, pattern, *context, *part, budget, conduct)
+            let limit = desk.service().limits().time;
+            matches::of(&text, pattern, *context, *part, budget, (limit, conduct))
         }
     }
 }
@@ -149,7 +150,7 @@ fn what(arguments: &Arguments) -> Result<What, ToolError> {
     {
         return refuse!("{way} reads the text, which has no {other}: leave one of them out.");
     }
-    let part = Part::of(arguments, true)?;
+    let part = Part::of(arguments)?;
     if arguments.flag("summary_only")? {
         return Ok(What::Summary);
     }

@@ -10,7 +10,7 @@ use forebay_query::{Column, Selected};
 use forebay_wire::walk;
 use serde_json::Value;
 
-use crate::{budget::Budget, json};
+use crate::budget::Budget;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,9 @@ pub(crate) fn within(budget: Budget, format: Format, found: &Selected) -> Render
     if rows == 0 && !lines.is_empty() {
         return cut(budget, format, found);
     }
-    Rendered { text: text(rows), rows, is_cut: false }
+    // There may be more columns than fit.
+    let text = Some(text(rows)).filter(|text| rows > 0 || budget.holds(text));
+    Rendered { text: text.unwrap_or_default(), rows, is_cut: false }
 }
 
 /// The first row, with its cells as long as fit.
@@ -156,7 +158,6 @@ fn head(format: Format, columns: &[Column], rows: usize) -> String {
 }
 
 fn line(format: Format, columns: &[Column], row: &str) -> String {
-    let row = json::valid(row);
     let cells: Vec<&str> = walk::elements(row.as_bytes())
         .into_iter()
         .flatten()
@@ -177,7 +178,7 @@ fn line(format: Format, columns: &[Column], row: &str) -> String {
         Format::Markdown => format!("| {} |", joined(" | ", cell::markdown)),
         Format::Toon if columns.iter().any(is_nested) => toon::item(columns, &cells),
         Format::Toon => format!("  {}", joined(",", cell::toon)),
-        Format::Lists => row.to_string(),
+        Format::Lists => row.to_owned(),
     }
 }
 

@@ -40,6 +40,9 @@ impl Default for Offer {
     }
 }
 
+/// How many tokens an error may have; a part of it may be data.
+const ERROR_TOKENS: u64 = 1_500;
+
 /// Adds tools to those of an upstream, and answers their calls.
 pub struct Toolbox {
     desk: Desk,
@@ -87,7 +90,10 @@ impl Toolbox {
                 Tool::Visualize => visualize::answer(&self.desk, &arguments, &waiting),
             }
         });
-        outcome.unwrap_or_else(|error| Reply::error(&error.told()))
+        outcome.unwrap_or_else(|error| {
+            let (_, bytes) = self.policy.reply_limit(call.client.as_deref());
+            Reply::error(&Budget { tokens: ERROR_TOKENS, bytes }.cut(&error.told()))
+        })
     }
 
     /// How long a reply may be: what the call says, up to what the client takes.
@@ -133,8 +139,10 @@ impl Interceptor for Toolbox {
         caller: &Caller,
     ) -> Result<CallVerdict, HookError> {
         let Some(tool) = self.tool(call) else { return Ok(CallVerdict::Forward) };
-        let params: Value = serde_json::from_reader(params.reader()).unwrap_or_default();
-        let reply = self.answer(tool, call, params["arguments"].clone(), caller);
+        let reply = match serde_json::from_reader::<_, Value>(params.reader()) {
+            Ok(mut params) => self.answer(tool, call, params["arguments"].take(), caller),
+            Err(error) => Reply::error(&format!("The arguments cannot be read: {error}.")),
+        };
         Ok(CallVerdict::Answer(reply.into_json()))
     }
 

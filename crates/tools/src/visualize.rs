@@ -24,8 +24,13 @@ use crate::{
 
 /// How many rows are drawn at most.
 const MAX_ROWS: u64 = 100_000;
+/// How much is drawn at most.
+const MAX_BYTES: u64 = 32_000_000;
 /// How long a picture may be.
 const MAX_PNG_BYTES: usize = 512 * 1024;
+
+/// How many columns are named where one is not found.
+const SHOWN_COLUMNS: usize = 60;
 
 /// What is to be drawn.
 #[derive(Debug, Clone)]
@@ -98,8 +103,7 @@ pub(crate) fn answer(
     Ok(Reply::text(said).and(picture).and(export::link(&drawn.svg, "image/svg+xml")))
 }
 
-/// The columns that are drawn. Where rows are only counted, that is left to the database if there
-/// are many.
+/// The columns that are drawn.
 fn rows(
     desk: &Desk,
     subject: &Subject,
@@ -117,7 +121,7 @@ fn rows(
         ..subject.query.clone()
     };
     let all = select(&names.join(", "));
-    let found = desk.service().select(&all, MAX_ROWS, u64::MAX, conduct)?;
+    let found = desk.service().select(&all, MAX_ROWS, MAX_BYTES, conduct)?;
     if found.has_more {
         return refuse!(
             "There are more than {MAX_ROWS} rows, too many to draw one by one: aggregate them in a \
@@ -170,7 +174,7 @@ fn column<'c>(columns: &'c [Column], name: &str) -> Result<&'c Column, ToolError
     }
     let names = || columns.iter().map(|column| column.name.as_str());
     let meant = near::to(name, names()).map(|it| format!(" Did you mean {it}?"));
-    let known: Vec<&str> = names().collect();
+    let known: Vec<&str> = names().take(SHOWN_COLUMNS).collect();
     refuse!(
         "There is no column {name}.{} The columns are {}.",
         meant.unwrap_or_default(),

@@ -11,6 +11,8 @@ use crate::{Desk, ToolError, error::refuse};
 
 /// How many rows a sheet can have, without its header.
 const MAX_ROWS: u64 = 1_048_575;
+/// How much is made into a workbook: all of it is in memory for a while.
+const MAX_BYTES: u64 = 200_000_000;
 /// How many characters a cell can have.
 const MAX_CHARS: usize = 32_767;
 /// The largest whole number that a cell keeps exactly.
@@ -23,11 +25,12 @@ pub(super) fn write(
     file: &Path,
     conduct: &dyn Conduct,
 ) -> Result<u64, ToolError> {
-    let found = desk.service().select(query, MAX_ROWS, u64::MAX, conduct)?;
+    let found = desk.service().select(query, MAX_ROWS, MAX_BYTES, conduct)?;
     if found.has_more {
         return refuse!(
-            "A sheet holds {MAX_ROWS} rows at most, and there are more: choose csv or parquet, or \
-             write a query for fewer rows."
+            "A workbook has {MAX_ROWS} rows and {} MB at most, and there is more: choose csv or \
+             parquet, or write a query for fewer rows.",
+            MAX_BYTES / 1_000_000
         );
     }
     let mut book = Workbook::new();
@@ -51,14 +54,14 @@ fn fill(sheet: &mut Worksheet, found: &Selected) -> Result<(), XlsxError> {
                 Value::Bool(on) => {
                     sheet.write_boolean(line, place, on)?;
                 }
-                Value::Number(number) if is_exact(&number) => {
+                Value::Number(number) if is_exact(&number, cell) => {
                     sheet.write_number(line, place, number.as_f64().unwrap_or_default())?;
                 }
                 Value::String(text) => {
                     sheet.write_string(line, place, cut(&text))?;
                 }
-                other => {
-                    sheet.write_string(line, place, cut(&other.to_string()))?;
+                _ => {
+                    sheet.write_string(line, place, cut(&String::from_utf8_lossy(cell)))?;
                 }
             }
         }
@@ -67,11 +70,12 @@ fn fill(sheet: &mut Worksheet, found: &Selected) -> Result<(), XlsxError> {
 }
 
 /// True if a cell holds the number as it is.
-fn is_exact(number: &serde_json::Number) -> bool {
+fn is_exact(number: &serde_json::Number, written: &[u8]) -> bool {
     match (number.as_u64(), number.as_i64()) {
         (Some(number), _) => number <= MAX_EXACT,
         (None, Some(number)) => number.unsigned_abs() <= MAX_EXACT,
-        (None, None) => number.is_f64(),
+        // Without a fraction, it is a whole number that is too long.
+        (None, None) => written.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')),
     }
 }
 

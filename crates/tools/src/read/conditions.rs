@@ -139,10 +139,10 @@ impl Condition {
             (Operator::Equal, given) => format!("{name} = {}", value(given)),
             // What has no value is not equal to one.
             (Operator::NotEqual, given) => format!("{name} IS DISTINCT FROM {}", value(given)),
-            (Operator::Greater, given) => format!("{name} > {}", value(given)),
-            (Operator::GreaterOrEqual, given) => format!("{name} >= {}", value(given)),
-            (Operator::Less, given) => format!("{name} < {}", value(given)),
-            (Operator::LessOrEqual, given) => format!("{name} <= {}", value(given)),
+            (Operator::Greater, given) => compared(column, ">", given),
+            (Operator::GreaterOrEqual, given) => compared(column, ">=", given),
+            (Operator::Less, given) => compared(column, "<", given),
+            (Operator::LessOrEqual, given) => compared(column, "<=", given),
             (Operator::In, list) => is_among(&name, column, list),
             (Operator::NotIn, list) => {
                 format!("({}) IS NOT TRUE", is_among(&name, column, list))
@@ -195,6 +195,15 @@ pub(super) fn column<'c>(columns: &'c [Column], field: &str) -> Result<&'c Colum
         meant.unwrap_or_default(),
         known.join(", ")
     )
+}
+
+/// Which comes first; a number is compared as one, also with texts.
+fn compared(column: &Column, operator: &str, value: &Value) -> String {
+    let is_text = column.kind == "VARCHAR" || is_nested(column);
+    if value.is_number() && is_text {
+        return format!("TRY_CAST({} AS DOUBLE) {operator} {value}", as_text(column));
+    }
+    format!("{} {operator} {}", comparable(column), typed(column, value))
 }
 
 fn is_among(name: &str, column: &Column, list: &Value) -> String {
@@ -264,6 +273,8 @@ mod tests {
         assert_eq!(sql("BIGINT", &json!({"a": {"$ne": 1}})), "\"a\" IS DISTINCT FROM 1");
         assert_eq!(sql("BIGINT", &json!({"a": [1, null]})), "(\"a\" IN (1) OR \"a\" IS NULL)");
         assert_eq!(sql("VARCHAR", &json!({"a": {"in": []}})), "false");
+        assert_eq!(sql("VARCHAR", &json!({"a": {"gt": 5}})), "TRY_CAST(\"a\" AS DOUBLE) > 5");
+        assert_eq!(sql("VARCHAR", &json!({"a": {"gt": "b"}})), "\"a\" > 'b'");
         assert_eq!(
             sql("BIGINT", &json!({"a": {"contains": 1}})),
             "contains(CAST(\"a\" AS VARCHAR), '1')"

@@ -1,8 +1,11 @@
 //! The places in a text where a pattern matches.
 
-use std::{collections::VecDeque, time::Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
-use forebay_query::Conduct;
+use forebay_query::{Conduct, QueryError};
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
@@ -18,6 +21,8 @@ const LONG_LINE: usize = 1_000;
 const WINDOW: usize = 150;
 /// What stands around the matches.
 const FRAME_TOKENS: u64 = 80;
+/// How much of a long line is searched at a time.
+const SEARCHED_PART: usize = 64 << 10;
 /// How much is searched before whoever asked is asked whether they still wait.
 const STEP: usize = 4 << 20;
 
@@ -27,7 +32,7 @@ pub(super) fn of(
     context: usize,
     part: Part,
     budget: Budget,
-    conduct: &dyn Conduct,
+    (limit, conduct): (Duration, &dyn Conduct),
 ) -> Result<Reading, ToolError> {
     let regex = match RegexBuilder::new(pattern).size_limit(1 << 20).build() {
         Ok(regex) => regex,
@@ -38,6 +43,7 @@ pub(super) fn of(
             );
         }
     };
+    let watch = Watch { conduct, until: Instant::now() + limit, limit };
     let found = Search {
         regex,
         context,
@@ -47,13 +53,13 @@ pub(super) fn of(
         matches: Vec::new(),
         open: VecDeque::new(),
     }
-    .through(text.bytes(), conduct)?;
+    .through(text.bytes(), &watch)?;
     let total = found.total;
     part.check(total, "match")?;
     let matches: Vec<String> = found.matches.iter().map(Value::to_string).collect();
     let fitting = budget.without(FRAME_TOKENS).fitting(matches.iter().map(String::as_str));
-    let shown = match (fitting, matches.first()) {
-        (0, Some(first)) => vec![super::text::cut(first, budget.without(FRAME_TOKENS))],
+    let shown = match (fitting, found.matches.first()) {
+        (0, Some(first)) => vec![alone(first)],
         _ => matches[..fitting].to_vec(),
     };
     let json = format!("{{\"matches\":[{}],\"total_matches\":{total}}}", shown.join(","));
@@ -66,6 +72,12 @@ pub(super) fn of(
         (_, false) => None,
     };
     Ok(Reading { json, note })
+}
+
+/// A match without the lines around it, which do not fit.
+fn alone(found: &Value) -> String {
+    let text: String = found["text"].as_str().unwrap_or_default().chars().take(WINDOW).collect();
+    json!({"line": found["line"], "text": text}).to_string()
 }
 
 struct Search {
@@ -81,24 +93,18 @@ struct Search {
 }
 
 impl Search {
-    fn through(mut self, text: &[u8], conduct: &dyn Conduct) -> Result<Self, ToolError> {
+    fn through(mut self, text: &[u8], watch: &Watch<'_>) -> Result<Self, ToolError> {
         let mut before: VecDeque<&[u8]> = VecDeque::new();
-        let (mut searched, mut asked, started) = (0, 0, Instant::now());
+        let (mut searched, mut asked) = (0, 0);
         for (index, line) in Lines(text).enumerate() {
             searched += line.len() + 1;
             if searched - asked > STEP {
                 asked = searched;
-                if conduct.is_cancelled() {
-                    return Err(forebay_query::QueryError::Cancelled.into());
-                }
-                if started.elapsed().as_millis() > 500 {
-                    #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
-                    conduct.progress(searched as f64 / text.len() as f64, "searching");
-                }
+                watch.ask(searched, text.len())?;
             }
             self.close(line);
             if line.len() > LONG_LINE {
-                self.long_line(index + 1, line);
+                self.long_line(index + 1, line, watch)?;
             } else if self.regex.is_match(line) {
                 self.line(index + 1, line, &before);
             }
@@ -144,24 +150,66 @@ impl Search {
         self.matches.push(found);
     }
 
-    /// Each match with what stands around it; matches near each other are shown together.
-    fn long_line(&mut self, number: usize, line: &[u8]) {
-        let mut shown_to = 0;
+    /// Each match with what stands around it; matches near each other are shown together. A match is
+    /// looked for in a part of the line at a time, so that no pattern takes long.
+    fn long_line(
+        &mut self,
+        number: usize,
+        line: &[u8],
+        watch: &Watch<'_>,
+    ) -> Result<(), ToolError> {
+        let (mut part, mut shown_to) = (0, 0);
         let regex = self.regex.clone();
-        for found in regex.find_iter(line) {
-            if found.start() < shown_to {
-                continue;
+        while part < line.len() {
+            watch.ask(part, line.len())?;
+            let end = (part + SEARCHED_PART).min(line.len());
+            // What begins near the end of a part is found in the next one.
+            let next = if end == line.len() { end } else { end - SEARCHED_PART / 8 };
+            for found in regex.find_iter(&line[part..end]) {
+                let (from, to) = (part + found.start(), part + found.end());
+                if from >= next && end < line.len() {
+                    break;
+                }
+                if from < shown_to {
+                    continue;
+                }
+                let start = boundary(line, from.saturating_sub(WINDOW));
+                let stop = to.min(from + LONG_LINE) + WINDOW;
+                shown_to = boundary(line, stop.min(line.len()));
+                if self.is_wanted() {
+                    let text = String::from_utf8_lossy(&line[start..shown_to]);
+                    self.room = self.room.saturating_sub(text.len() as u64);
+                    self.matches.push(json!({"line": number, "column": start + 1, "text": text}));
+                }
             }
-            let start = boundary(line, found.start().saturating_sub(WINDOW));
-            let end = found.end().min(found.start() + LONG_LINE) + WINDOW;
-            let end = boundary(line, end.min(line.len()));
-            shown_to = end;
-            if self.is_wanted() {
-                let text = String::from_utf8_lossy(&line[start..end]);
-                self.room = self.room.saturating_sub(text.len() as u64);
-                self.matches.push(json!({"line": number, "column": start + 1, "text": text}));
-            }
+            part = next;
         }
+        Ok(())
+    }
+}
+
+/// Whether a search is still wanted, and may still go on.
+struct Watch<'a> {
+    conduct: &'a dyn Conduct,
+    until: Instant,
+    limit: Duration,
+}
+
+impl Watch<'_> {
+    fn ask(&self, done: usize, of: usize) -> Result<(), ToolError> {
+        if self.conduct.is_cancelled() {
+            return Err(QueryError::Cancelled.into());
+        }
+        if Instant::now() > self.until {
+            return refuse!(
+                "The search was stopped after {} s. Look for a text that is simpler: fewer `.*`, fewer \
+                 alternatives.",
+                self.limit.as_secs()
+            );
+        }
+        #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
+        self.conduct.progress(done as f64 / of.max(1) as f64, "searching");
+        Ok(())
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn page(
     let budget = reader.budget;
     let table = Table::find(reader, dataset, table)?;
     let fields: Vec<&Column> =
-        page.fields.iter().map(|field| column(&table.columns, field)).collect::<Result<_, _>>()?;
+        page.fields.iter().map(|field| table.column(field)).collect::<Result<_, _>>()?;
     let selection = Selection::of(&table, page)?;
     let total = if selection.filter.is_empty() {
         table.records
@@ -100,7 +100,7 @@ impl Selection {
     fn of(table: &Table<'_>, page: &Page) -> Result<Self, ToolError> {
         let mut parts = Vec::new();
         for condition in &page.filter {
-            parts.push(condition.sql(column(&table.columns, &condition.field)?));
+            parts.push(condition.sql(table.column(&condition.field)?));
         }
         let filter = match parts.as_slice() {
             [] => String::new(),
@@ -108,7 +108,7 @@ impl Selection {
         };
         let mut orders = Vec::new();
         for order in &page.sort {
-            orders.push(order.sql(column(&table.columns, &order.field)?));
+            orders.push(order.sql(table.column(&order.field)?));
         }
         // Records that are alike stay in the order in which they came.
         orders.push(NUMBER.to_owned());
@@ -149,7 +149,9 @@ impl<'d> Table<'d> {
         };
         let sql = format!("FROM {} LIMIT 0", table.name);
         let mut columns = reader.ask(&sql, 1, u64::MAX)?.columns;
-        columns.retain(|column| column.name != PLACE && column.name != NUMBER);
+        // A result of a query may have a column of that name itself.
+        columns
+            .retain(|column| column.name != NUMBER && (column.name != PLACE || is_result(dataset)));
         if table.fields.len() != columns.len() {
             table.fields = columns.iter().map(|column| column.name.clone()).collect();
         }
@@ -175,7 +177,6 @@ impl<'d> Table<'d> {
         let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
         let rows = self.rows(reader, &names.join(", "), selection, page)?;
         let object = |row: &String| {
-            let row = json::valid(row);
             let cells = walk::elements(row.as_bytes()).into_iter().flatten();
             let members: Vec<String> = columns
                 .iter()
@@ -248,6 +249,14 @@ impl<'d> Table<'d> {
             self.name
         );
         Ok(reader.ask(&sql, limit, reader.budget.max_bytes())?.rows)
+    }
+
+    /// The column of a field, by what that is called in the payload or in SQL.
+    fn column(&self, field: &str) -> Result<&Column, ToolError> {
+        match self.fields.iter().position(|known| known == field) {
+            Some(index) => Ok(&self.columns[index]),
+            None => column(&self.columns, field),
+        }
     }
 
     /// What the field of a column is called in the payload.

@@ -14,6 +14,9 @@ const FACTS: [&[&str]; 4] = [
     &["name", "type"],
 ];
 
+/// How much of a query is told.
+const QUERY_CHARS: usize = 500;
+
 /// What is known, as much as fits: with fewer and fewer facts, then fewer fields.
 pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
     let fields = fields(dataset);
@@ -44,9 +47,13 @@ fn told(dataset: &Dataset, fields: &[Value], facts: &[&str], shown: usize) -> St
         json::member("captured_at", &Value::from(moment_of(metadata.timestamp)).to_string()),
         json::member("bytes", &metadata.bytes().to_string()),
     ];
-    for name in ["format", "tokens", "query", "envelope"] {
+    for name in ["format", "tokens", "envelope"] {
         let value = description.more.get(name).filter(|value| !is_empty(value));
         members.extend(value.map(|value| json::member(name, &value.to_string())));
+    }
+    if let Some(query) = description.more.get("query").and_then(Value::as_str) {
+        let beginning: String = query.chars().take(QUERY_CHARS).collect();
+        members.push(json::member("query", &Value::from(beginning).to_string()));
     }
     if let Some(records) = description.record_count {
         members.push(json::member("records", &records.to_string()));

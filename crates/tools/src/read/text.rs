@@ -183,11 +183,11 @@ fn fitted<'t>(lines: impl Iterator<Item = &'t [u8]>, budget: Budget) -> Fitted {
     let most = budget.max_bytes();
     let mut bytes = 0;
     let mut candidates = Vec::new();
-    let mut first_long = None;
+    let mut first = None;
     for line in lines {
+        first = first.or(Some(line));
         bytes += line.len() as u64;
         if bytes > most {
-            first_long = Some(line);
             break;
         }
         candidates.push(Value::from(String::from_utf8_lossy(line)).to_string());
@@ -198,7 +198,7 @@ fn fitted<'t>(lines: impl Iterator<Item = &'t [u8]>, budget: Budget) -> Fitted {
         return Fitted { lines: candidates, is_cut: false };
     }
     // Not even the first one fits.
-    match first_long.map(String::from_utf8_lossy) {
+    match first.map(String::from_utf8_lossy) {
         Some(line) => Fitted { lines: vec![cut(&line, budget)], is_cut: true },
         None => Fitted { lines: Vec::new(), is_cut: false },
     }

@@ -60,7 +60,7 @@ pub(super) fn toon_text(text: &str) -> String {
     let needs_quotes = text.is_empty()
         || looks_like_a_value(text)
         || text == "null"
-        || text.starts_with('-')
+        || text.starts_with(['-', '#'])
         || text.starts_with(char::is_whitespace)
         || text.ends_with(char::is_whitespace)
         || text.contains([',', ':', '"', '\\', '[', ']', '{', '}'])

@@ -54,14 +54,6 @@ fn json_is_a_list_of_objects() {
 }
 
 #[test]
-fn numbers_that_json_does_not_have_are_texts_in_json() {
-    let mut odd = found(&[("a", "DOUBLE"), ("b", "DOUBLE")], &[]);
-    odd.rows.push("[NaN,-Infinity]".to_owned());
-    assert_eq!(text(Format::Json, &odd), r#"[{"a":"NaN","b":"-Infinity"}]"#);
-    assert_eq!(text(Format::Csv, &odd), "a,b\nNaN,\"-Infinity\"");
-}
-
-#[test]
 fn markdown_is_a_table() {
     let expected = "| id | some name | n | t |\n|---|---|---|---|\n| 1 | plain | 1.5 |  |\n";
     let text = text(Format::Markdown, &flat());

@@ -1,7 +1,7 @@
 //! TOON: rows without nested values as a table, others as a list of objects.
 
 use forebay_query::Column;
-use serde_json::Value;
+use forebay_wire::walk::{self, Type};
 
 use super::cell;
 
@@ -22,53 +22,68 @@ pub(super) fn head<'n>(
 pub(super) fn item(columns: &[Column], cells: &[&str]) -> String {
     let mut lines = Vec::new();
     for (column, json) in columns.iter().zip(cells) {
-        let value = serde_json::from_str(json).unwrap_or_default();
-        member(&mut lines, 0, &cell::toon_name(&column.name), &value);
+        member(&mut lines, 0, &cell::toon_name(&column.name), json.as_bytes());
     }
     under_a_dash(&lines, 2).join("\n")
 }
 
-fn member(lines: &mut Vec<String>, depth: usize, name: &str, value: &Value) {
+fn member(lines: &mut Vec<String>, depth: usize, name: &str, json: &[u8]) {
     let blank = "  ".repeat(depth);
-    match value {
-        Value::Array(list) => array(lines, depth, name, list),
-        Value::Object(members) => {
+    match walk::type_of(json) {
+        Some(Type::Array) => array(lines, depth, name, json),
+        Some(Type::Object) => {
             lines.push(format!("{blank}{name}:"));
-            for (name, value) in members {
-                member(lines, depth + 1, &cell::toon_name(name), value);
-            }
+            members(lines, depth + 1, json);
         }
-        simple => lines.push(format!("{blank}{name}: {}", cell::toon(&simple.to_string()))),
+        _ => lines.push(format!("{blank}{name}: {}", simple(json))),
     }
 }
 
-fn array(lines: &mut Vec<String>, depth: usize, name: &str, list: &[Value]) {
+fn members(lines: &mut Vec<String>, depth: usize, object: &[u8]) {
+    for (name, value) in walk::members(object).into_iter().flatten() {
+        let quoted = [b"\"", name, b"\""].concat();
+        let name: String = serde_json::from_slice(&quoted).unwrap_or_default();
+        member(lines, depth, &cell::toon_name(&name), value);
+    }
+}
+
+fn array(lines: &mut Vec<String>, depth: usize, name: &str, json: &[u8]) {
     let blank = "  ".repeat(depth);
+    let list: Vec<&[u8]> = walk::elements(json).into_iter().flatten().collect();
     let count = list.len();
+    let is_nested = |json: &&[u8]| matches!(walk::type_of(json), Some(Type::Array | Type::Object));
     if list.is_empty() {
         lines.push(format!("{blank}{name}[0]:"));
         return;
     }
-    if list.iter().all(|value| !value.is_array() && !value.is_object()) {
-        let cells: Vec<String> = list.iter().map(|one| cell::toon(&one.to_string())).collect();
+    if !list.iter().any(is_nested) {
+        let cells: Vec<String> = list.into_iter().map(simple).collect();
         lines.push(format!("{blank}{name}[{count}]: {}", cells.join(",")));
         return;
     }
     lines.push(format!("{blank}{name}[{count}]:"));
     for value in list {
         let mut inner = Vec::new();
-        match value {
-            Value::Object(members) if !members.is_empty() => {
-                for (name, value) in members {
-                    member(&mut inner, 0, &cell::toon_name(name), value);
+        match walk::type_of(value) {
+            Some(Type::Object) => members(&mut inner, 0, value),
+            Some(Type::Array) => {
+                array(&mut inner, 0, "", value);
+                // Its items stand one step below the dash, not below the list's own sign.
+                for line in inner.iter_mut().skip(1) {
+                    line.drain(..2);
                 }
             }
-            Value::Object(_) => inner.push(String::new()),
-            Value::Array(list) => array(&mut inner, 0, "", list),
-            simple => inner.push(cell::toon(&simple.to_string())),
+            _ => inner.push(simple(value)),
+        }
+        if inner.is_empty() {
+            inner.push(String::new());
         }
         lines.extend(under_a_dash(&inner, 2 * (depth + 1)));
     }
+}
+
+fn simple(json: &[u8]) -> String {
+    cell::toon(str::from_utf8(json).unwrap_or("null"))
 }
 
 /// Lines as an item of a list.
