@@ -33,10 +33,14 @@ impl ToolError {
         let causes = iter::successors(Some(self as &(dyn Error + 'static)), |it| (*it).source());
         let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
         let mut letters = text.chars();
-        letters
-            .next()
-            .map(|first| first.to_uppercase().chain(letters).collect())
-            .unwrap_or_default()
+        let word = text.split_whitespace().next().unwrap_or_default();
+        match letters.next() {
+            // A name stays as it is.
+            Some(first) if word.chars().all(char::is_alphabetic) => {
+                first.to_uppercase().chain(letters).collect()
+            }
+            _ => text,
+        }
     }
 }
 
