@@ -18,6 +18,7 @@ use forebay_proxy::{
 use forebay_query::{Limits, Service};
 use forebay_store::{Shelf, Store};
 use forebay_tools::{Desk, Preparation, Toolbox};
+use signal_hook::consts::SIGINT;
 
 use crate::{cli::WorkerArguments, config::Config};
 
@@ -98,9 +99,11 @@ pub(crate) fn serve_queries(arguments: &WorkerArguments) -> Result<()> {
     if arguments.background {
         let _ = rustix::process::setpriority_process(None, 19);
     }
-    // A file that grows past its limit is an error of that write, not the end.
     let ignored = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(SIGXFSZ, ignored)?;
+    // A file that grows past its limit is an error of that write, not the end.
+    signal_hook::flag::register(SIGXFSZ, ignored.clone())?;
+    // Ctrl-C is for whoever asks, and who says what becomes of the question.
+    signal_hook::flag::register(SIGINT, ignored)?;
     Ok(forebay_query::serve(&|payload, facts, out| {
         let written = match facts {
             Some(facts) => forebay_intercept::write_rows(payload, facts, out),

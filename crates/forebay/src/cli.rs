@@ -1,12 +1,19 @@
 //! The command line as it is typed. What a command does is in the file of its name.
 
+pub(crate) mod ask;
 pub(crate) mod config;
 pub(crate) mod datasets;
 pub(crate) mod demo;
+pub(crate) mod export;
 mod figures;
+pub(crate) mod plot;
+mod progress;
 pub(crate) mod query;
+pub(crate) mod read;
 pub(crate) mod screen;
+mod sheet;
 pub(crate) mod stats;
+mod subject;
 mod table;
 pub(crate) mod wrap;
 
@@ -39,10 +46,13 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Wrap(wrap::WrapArguments),
     Datasets(datasets::DatasetsArguments),
+    Query(query::QueryArguments),
+    Read(read::ReadArguments),
+    Export(export::ExportArguments),
+    Plot(plot::PlotArguments),
     Stats(stats::StatsArguments),
     Demo(demo::DemoArguments),
     Config(config::ConfigArguments),
-    Query(query::QueryArguments),
     /// The demo's MCP server
     #[command(hide = true)]
     DemoServer,

@@ -13,7 +13,10 @@ use std::{
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command, screen::Screen};
+use crate::cli::{Cli, Command, ask::Interrupted, screen::Screen};
+
+/// What a program ends with that Ctrl-C has ended.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -24,6 +27,9 @@ fn main() -> ExitCode {
         Command::Stats(arguments) => cli::stats::run(arguments, &mut Screen::stdout()),
         Command::Demo(arguments) => cli::demo::run(&arguments, &mut Screen::stdout()),
         Command::Query(arguments) => cli::query::run(arguments, &mut Screen::stdout()),
+        Command::Read(arguments) => cli::read::run(arguments, &mut Screen::stdout()),
+        Command::Export(arguments) => cli::export::run(arguments, &mut Screen::stdout()),
+        Command::Plot(arguments) => cli::plot::run(arguments, &mut Screen::stdout()),
         Command::QueryWorker(arguments) => {
             assemble::serve_queries(&arguments).map(|()| ExitCode::SUCCESS)
         }
@@ -34,6 +40,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         // `forebay datasets list | head`: whoever reads has seen enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Interrupted>() => ExitCode::from(INTERRUPTED),
         Err(error) => fail(&error),
     }
 }

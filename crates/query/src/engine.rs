@@ -153,7 +153,7 @@ impl Engine {
         Ok(Found { columns, rows, has_more: false })
     }
 
-    /// Writes all rows of a query to a file, and says how many there are.
+    /// Writes the first rows of a query to a file, and says how many there are.
     pub(crate) fn write(
         &self,
         sql: &str,
@@ -172,6 +172,12 @@ impl Engine {
         let copy =
             format!("COPY (SELECT * FROM (\n{sql}\n) LIMIT {max_rows}) TO {file} ({options})");
         self.connection.query_row(&copy, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
+    }
+
+    /// True if a query gives more rows than these.
+    pub(crate) fn has_more(&self, sql: &str, rows: u64) -> duckdb::Result<bool> {
+        let next = format!("SELECT 1 FROM (\n{sql}\n) LIMIT 1 OFFSET {rows}");
+        self.connection.prepare(&next)?.exists([])
     }
 
     /// The columns that a query gives.

@@ -62,7 +62,7 @@ pub(crate) enum Kind {
 impl QueryError {
     pub(crate) fn kind(&self) -> Kind {
         match self {
-            Self::Refused(_) => Kind::Refused,
+            Self::Refused(_) | Self::Store(StoreError::Unknown(_)) => Kind::Refused,
             Self::Late(_) => Kind::Late,
             Self::NotKept => Kind::NotKept,
             Self::Cancelled => Kind::Cancelled,

@@ -132,8 +132,8 @@ impl Service {
     ) -> Result<WrittenFile, QueryError> {
         let what = What::Write { query: query.clone(), file: file.to_owned(), form, max_rows };
         let answer = self.ask(what, self.limits.time, conduct)?;
-        let (rows, has_more) = (answer.rows.min(max_rows), answer.has_more);
-        Ok(WrittenFile { columns: answer.columns, rows, has_more })
+        let Answer { columns, rows, has_more, .. } = answer;
+        Ok(WrittenFile { columns, rows, has_more })
     }
 
     fn ask(&self, what: What, time: Duration, conduct: &dyn Conduct) -> Result<Answer, QueryError> {

@@ -237,10 +237,10 @@ fn run(engine: &Engine, approved: &Approved, what: &What) -> duckdb::Result<Say>
         What::Write { file, form: file_form, max_rows, .. } => {
             let sql = engine.settled(form, &approved.sql)?;
             let columns = engine.describe(&sql)?;
-            let rows =
-                engine.write(&sql, columns.len(), file, *file_form, max_rows.saturating_add(1))?;
+            let rows = engine.write(&sql, columns.len(), file, *file_form, *max_rows)?;
+            let has_more = rows >= *max_rows && engine.has_more(&sql, *max_rows)?;
             let _ = say(&Say::Columns(columns));
-            Ok(Say::End { rows, has_more: rows > *max_rows })
+            Ok(Say::End { rows, has_more })
         }
     }
 }

@@ -161,21 +161,21 @@ fn listed(text: &str) -> Vec<String> {
     text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
-/// Reads `dataset_k3v9x2ma`, or `dataset_k3v9x2ma_authors` for another of its tables.
+/// Reads `dataset_k3v9x2ma`, or `dataset_k3v9x2ma_authors` for another of its tables; `dataset_` may
+/// be left out.
 pub fn dataset_and_table(text: &str) -> Result<(DatasetId, String), ToolError> {
+    const PREFIX: &str = "dataset_";
     let text = text.trim();
-    let known = text.get(..DatasetId::LENGTH).and_then(DatasetId::parse);
-    match known.map(|id| (id, &text[DatasetId::LENGTH..])) {
+    let whole = format!("{PREFIX}{}", text.strip_prefix(PREFIX).unwrap_or(text));
+    let known = whole.get(..DatasetId::LENGTH).and_then(DatasetId::parse);
+    match known.map(|id| (id, &whole[DatasetId::LENGTH..])) {
         Some((id, "")) => Ok((id, String::new())),
         Some((id, rest)) if rest.starts_with('_') => Ok((id, rest[1..].to_owned())),
-        _ => match DatasetId::parse(text) {
-            Some(id) => Ok((id, String::new())),
-            None => refuse!(
-                "{} is not the name of a dataset; such a name is dataset_k3v9x2ma. \
-                 list-saved-datasets shows those that there are.",
-                shown(&Value::from(text))
-            ),
-        },
+        _ => refuse!(
+            "{} is not the name of a dataset; such a name is dataset_k3v9x2ma. \
+             list-saved-datasets shows those that there are.",
+            shown(&Value::from(text))
+        ),
     }
 }
 
@@ -249,7 +249,8 @@ mod tests {
     fn a_dataset_may_be_named_with_one_of_its_tables() {
         let (id, table) = dataset_and_table("dataset_k3v9x2ma_authors").unwrap();
         assert_eq!((id.as_str(), table.as_str()), ("dataset_k3v9x2ma", "authors"));
-        assert_eq!(dataset_and_table("k3v9x2ma").unwrap().0, id);
+        assert_eq!(dataset_and_table("k3v9x2ma").unwrap(), (id.clone(), String::new()));
+        assert_eq!(dataset_and_table("k3v9x2ma_authors").unwrap(), (id, "authors".to_owned()));
         assert!(dataset_and_table("dataset_k3v9x2maauthors").is_err());
     }
 }

@@ -37,10 +37,14 @@ impl ToolError {
             return text;
         }
         let mut letters = text.chars();
-        letters
-            .next()
-            .map(|first| first.to_uppercase().chain(letters).collect())
-            .unwrap_or_default()
+        let word = text.split_whitespace().next().unwrap_or_default();
+        match letters.next() {
+            // A name stays as it is.
+            Some(first) if word.chars().all(char::is_alphabetic) => {
+                first.to_uppercase().chain(letters).collect()
+            }
+            _ => text,
+        }
     }
 }
 

@@ -4,11 +4,11 @@ mod xlsx;
 
 use std::{
     fmt::Write as _,
-    fs,
+    fs::{self, File},
     path::{Path, PathBuf},
 };
 
-use forebay_query::{ALL_ROWS, Conduct, FileForm, Query};
+use forebay_query::{ALL_ROWS, Conduct, FileForm, Query, WrittenFile};
 use forebay_store::DatasetId;
 use serde_json::json;
 
@@ -119,21 +119,9 @@ pub fn export(
     path: Option<&Path>,
     conduct: &dyn Conduct,
 ) -> Result<Exported, ToolError> {
-    if let Some(path) = path
-        && path.exists()
-    {
-        return refuse!("{} exists already: choose another name.", path.display());
-    }
-    let folder = match path {
-        Some(path) => path
-            .parent()
-            .filter(|it| !it.as_os_str().is_empty())
-            .unwrap_or(Path::new("."))
-            .to_owned(),
-        None => desk.folder("exports")?,
-    };
+    let folder = folder_of(desk, path)?;
     // It has no name of its own before it is whole.
-    let partial = Unnamed(folder.canonicalize()?.join(format!(".export-{}", unique())));
+    let partial = Unnamed(folder.join(format!(".export-{}", unique())));
     let rows = match form {
         ExportForm::File(form) => {
             let query = readable(desk, &subject.query, form, conduct)?;
@@ -143,13 +131,24 @@ pub fn export(
     };
     let bytes = fs::metadata(&partial.0)?.len();
     let path = match path {
-        Some(path) => {
-            fs::hard_link(&partial.0, path)?;
-            path.to_owned()
-        }
+        Some(path) => placed(&partial.0, path)?,
         None => named(&partial.0, &folder, &subject.name, form.extension())?,
     };
     Ok(Exported { path, rows, bytes })
+}
+
+/// The first rows of a query as a file of that form holds them. The file has no name.
+pub fn rows(
+    desk: &Desk,
+    query: &Query,
+    form: FileForm,
+    max_rows: u64,
+    conduct: &dyn Conduct,
+) -> Result<(WrittenFile, File), ToolError> {
+    let file = Unnamed(desk.folder("spill")?.join(format!("rows-{}", unique())));
+    let query = readable(desk, query, form, conduct)?;
+    let written = desk.service().write(&query, &file.0, form, max_rows, conduct)?;
+    Ok((written, File::open(&file.0)?))
 }
 
 pub(crate) fn answer(
@@ -176,6 +175,26 @@ pub(crate) fn answer(
 pub(crate) fn link(path: &Path, media_type: &str) -> serde_json::Value {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     json!({"type": "resource_link", "uri": uri(path), "name": name, "mimeType": media_type})
+}
+
+/// The folder of a file that is to be written: of `path`, where there must be none, or that for
+/// exports.
+pub(crate) fn folder_of(desk: &Desk, path: Option<&Path>) -> Result<PathBuf, ToolError> {
+    let Some(path) = path else { return Ok(desk.folder("exports")?.canonicalize()?) };
+    if path.exists() {
+        return refuse!("{} exists already: choose another name.", path.display());
+    }
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match folder.canonicalize() {
+        Ok(folder) if folder.is_dir() => Ok(folder),
+        _ => refuse!("There is no folder {}: make it first.", folder.display()),
+    }
+}
+
+/// Gives a file its name, if nobody else has taken it since.
+pub(crate) fn placed(file: &Path, path: &Path) -> Result<PathBuf, ToolError> {
+    fs::hard_link(file, path)?;
+    Ok(path.to_owned())
 }
 
 /// Gives a file the first free name of its kind: `name.csv`, `name-2.csv` and so on.

@@ -1,6 +1,9 @@
 //! `visualize-dataset`: a chart of a dataset, or of the result of a query.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use forebay_chart::{Axis, Chart, ChartKind, Column as Values};
@@ -52,29 +55,35 @@ pub struct Plot {
 pub struct Plotted {
     /// The picture.
     pub png: Vec<u8>,
-    /// The file that holds it as SVG.
-    pub svg: PathBuf,
+    /// The file that holds it.
+    pub file: PathBuf,
     /// How many rows were drawn.
     pub rows: usize,
 }
 
-/// Draws a chart, and writes it as SVG among the exports.
+/// Draws a chart and writes it: at `path`, where there must be no file, or among the exports. It is
+/// SVG, unless the path ends with `.png`.
 pub fn plot(
     desk: &Desk,
     subject: &Subject,
     plot: &Plot,
+    path: Option<&Path>,
     conduct: &dyn Conduct,
 ) -> Result<Plotted, ToolError> {
+    let folder = export::folder_of(desk, path)?;
     let found = rows(desk, subject, plot, conduct)?;
     let chart = chart(plot, subject, &found)?;
     let drawing = forebay_chart::draw(&chart)?;
     let png = drawing.png(MAX_PNG_BYTES)?;
-    let folder = desk.folder("exports")?;
     let partial = Unnamed(folder.join(format!(".chart-{}", unique())));
-    fs::write(&partial.0, drawing.svg())?;
+    let is_png = path.and_then(Path::extension).is_some_and(|it| it.eq_ignore_ascii_case("png"));
+    fs::write(&partial.0, if is_png { &png } else { drawing.svg().as_bytes() })?;
     let name = format!("{}-{}", subject.name, plot.kind);
-    let svg = export::named(&partial.0, &folder, &name, "svg")?;
-    Ok(Plotted { png, svg, rows: found.rows.len() })
+    let file = match path {
+        Some(path) => export::placed(&partial.0, path)?,
+        None => export::named(&partial.0, &folder, &name, "svg")?,
+    };
+    Ok(Plotted { png, file, rows: found.rows.len() })
 }
 
 pub(crate) fn answer(
@@ -92,15 +101,15 @@ pub(crate) fn answer(
     };
     let sql = arguments.optional_text("query")?;
     let subject = Subject::new(desk, sql, arguments.dataset("dataset_id")?)?;
-    let drawn = plot(desk, &subject, &wanted, conduct)?;
+    let drawn = plot(desk, &subject, &wanted, None, conduct)?;
     let picture = json!({
         "type": "image",
         "data": BASE64_STANDARD.encode(&drawn.png),
         "mimeType": "image/png",
     });
     let rows = counted(drawn.rows, "row");
-    let said = format!("A {kind} chart of {rows}; as SVG in {}.", drawn.svg.display());
-    Ok(Reply::text(said).and(picture).and(export::link(&drawn.svg, "image/svg+xml")))
+    let said = format!("A {kind} chart of {rows}; as SVG in {}.", drawn.file.display());
+    Ok(Reply::text(said).and(picture).and(export::link(&drawn.file, "image/svg+xml")))
 }
 
 /// The columns that are drawn.

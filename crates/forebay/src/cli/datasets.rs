@@ -1,6 +1,6 @@
 //! `forebay datasets`: looks at what was kept, and tidies up.
 
-mod show;
+pub(crate) mod show;
 
 use std::{io::Write, process::ExitCode};
 
@@ -178,6 +178,10 @@ fn find(store: &Store, name: &str) -> Result<Dataset> {
 
 /// Writes the result that a dataset was made of, as a line.
 fn restore(dataset: &Dataset, out: &mut dyn Write) -> Result<()> {
+    if dataset.metadata().description.more.contains_key("query") {
+        let id = dataset.id();
+        bail!("it is the result of a query; `forebay export {id}` writes it to a file");
+    }
     match forebay_intercept::restore(dataset, out) {
         Ok(()) => Ok(writeln!(out)?),
         // Their own words are about keeping a result.

@@ -14,14 +14,15 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use forebay_store::{Durability, Filter, Store};
+use forebay_tools::Tool;
 use serde_json::{Value, json};
 
 use crate::{cli::screen::Screen, demo::client::Client};
 
 /// See what Forebay does, with made-up data
 ///
-/// Asks a small server for large results, once on its own and once behind `forebay wrap`, and shows
-/// what a model would get. Takes a second, needs no network and leaves your own datasets alone.
+/// Asks a small server for large results, once on its own and once behind `forebay wrap`, shows what
+/// a model would get, and answers its next question. Takes a second, needs no network and leaves your own datasets alone.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
     /// Leave what was captured in the temporary folder, and say where it is
@@ -42,10 +43,17 @@ struct Exchange {
     with_forebay: Value,
 }
 
+/// The next question, over two of the results at once.
+const QUERY: &str = "\
+SELECT c.country, count(*) AS orders, sum(o.total)::int AS revenue
+FROM list_orders o JOIN export_customers c ON c.id = o.customer_id
+WHERE o.status = 'delivered'
+GROUP BY c.country ORDER BY revenue DESC LIMIT 5";
+
 pub(crate) fn run(arguments: &DemoArguments, screen: &mut Screen) -> Result<ExitCode> {
     let mut home = tempfile::Builder::new().prefix("forebay-demo-").tempdir()?;
     home.disable_cleanup(arguments.keep);
-    let exchanges = ask_twice(home.path()).context("the demo did not get its answers")?;
+    let (exchanges, answer) = ask_twice(home.path()).context("the demo did not get its answers")?;
     let store = Store::open(home.path(), Durability::default())?;
     for exchange in &exchanges {
         ensure!(
@@ -59,12 +67,14 @@ pub(crate) fn run(arguments: &DemoArguments, screen: &mut Screen) -> Result<Exit
         show::exchange(index + 1, exchange, screen)?;
     }
     show::total(&exchanges, screen)?;
+    show::question(exchanges.len() + 1, QUERY, &answer, screen)?;
     show::what_next(arguments.keep.then_some(home.path()), screen)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks a server on its own, and one behind Forebay, for the same.
-fn ask_twice(home: &Path) -> Result<Vec<Exchange>> {
+/// Asks a server on its own, and one behind Forebay, for the same; then asks Forebay about what it
+/// has kept.
+fn ask_twice(home: &Path) -> Result<(Vec<Exchange>, Value)> {
     let program = env::current_exe()?;
     let mut server = Client::start(Command::new(&program).arg(SERVER))?;
     let mut wrapped = Client::start(&mut behind_forebay(&program, home))?;
@@ -85,9 +95,11 @@ fn ask_twice(home: &Path) -> Result<Vec<Exchange>> {
             with_forebay: wrapped.call(tool, &arguments)?,
         });
     }
+    let answer = wrapped.call(Tool::Analyze.name(), &json!({"query": QUERY}))?;
+    ensure!(answer.get("isError").is_none(), "the query failed: {answer}");
     server.end()?;
     wrapped.end()?;
-    Ok(exchanges)
+    Ok((exchanges, answer))
 }
 
 /// `forebay wrap` with the demo's server, and with no settings of whoever runs it.

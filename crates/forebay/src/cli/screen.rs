@@ -13,6 +13,7 @@ const MAX_TEXT_WIDTH: usize = 100;
 /// The standard output, for people and for programs.
 pub(crate) struct Screen {
     out: io::Stdout,
+    is_terminal: bool,
     width: Option<usize>,
     has_colours: bool,
 }
@@ -34,7 +35,12 @@ impl Screen {
         // https://no-color.org: any value but an empty one.
         let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { out, width, has_colours: is_terminal && !no_colour && !is_dumb }
+        Self { out, is_terminal, width, has_colours: is_terminal && !no_colour && !is_dumb }
+    }
+
+    /// True if it is read by somebody, and not by a program.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
     }
 
     /// How many characters a line may have; `None` if there is no limit.

@@ -1,8 +1,11 @@
 //! `forebay demo`, as somebody curious runs it.
 
-use std::{fs, path::PathBuf};
+use std::{collections::HashMap, fs, path::PathBuf};
 
-use crate::{forebay, home};
+use forebay_testkit::peer::Peer;
+use serde_json::Value;
+
+use crate::{forebay, home, text_of};
 
 /// What the demo prints, with a folder of its own for temporary files.
 fn demo(test: &str, arguments: &[&str]) -> (String, PathBuf) {
@@ -29,6 +32,33 @@ fn number(text: &str) -> u64 {
     text.split_whitespace().last().unwrap().replace(',', "").parse().unwrap()
 }
 
+/// What the demo's query gives, computed from what the server says.
+fn revenue_by_country() -> Vec<String> {
+    let mut server = Peer::start(&mut forebay(["demo-server"]));
+    let mut ask = |tool: &str| text_of(&server.ask(&crate::call(1, tool, 0)));
+    let customers = ask("export_customers");
+    let country_of: HashMap<&str, &str> = customers
+        .lines()
+        .map(|line| (line.split(',').next().unwrap(), line.rsplit(',').nth(3).unwrap()))
+        .collect();
+    let orders: Value = serde_json::from_str(&ask("list_orders")).unwrap();
+    let mut revenue: HashMap<&str, (u64, f64)> = HashMap::new();
+    for order in orders["results"].as_array().unwrap() {
+        if order["status"] == "delivered" {
+            let country = country_of[order["customer_id"].to_string().as_str()];
+            let (count, total) = revenue.entry(country).or_default();
+            *count += 1;
+            *total += order["total"].as_f64().unwrap();
+        }
+    }
+    let mut rows: Vec<(&str, u64, f64)> =
+        revenue.into_iter().map(|(country, (count, total))| (country, count, total)).collect();
+    rows.sort_by(|one, other| other.2.total_cmp(&one.2));
+    let rows = rows.into_iter().take(5);
+    let lines = rows.map(|(country, count, total)| format!("{country},{count},{total:.0}"));
+    std::iter::once("country,orders,revenue".to_owned()).chain(lines).collect()
+}
+
 #[test]
 fn the_demo_shows_what_a_model_gets_and_leaves_nothing() {
     let (shown, temporary) = demo("demo", &[]);
@@ -44,6 +74,9 @@ fn the_demo_shows_what_a_model_gets_and_leaves_nothing() {
     assert_eq!(number(total_after), after.iter().chain(&untouched).sum::<u64>(), "{shown}");
     assert_eq!(shown.matches("Large response detected (").count(), 3, "{shown}");
     assert!(shown.contains("3 results read from the disk again"), "{shown}");
+    let answer = shown.split("the answer ").nth(1).unwrap();
+    let answer = answer.lines().filter_map(|line| line.trim_start().strip_prefix("│ "));
+    assert_eq!(answer.collect::<Vec<_>>(), revenue_by_country(), "{shown}");
 
     assert!(!shown.contains('\u{1b}'), "no colours where there is no terminal");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
@@ -58,4 +91,7 @@ fn what_the_demo_keeps_on_request_can_be_listed() {
     assert!(PathBuf::from(kept).starts_with(&temporary), "{shown}");
     let list = forebay(["datasets", "list"]).env("FOREBAY_HOME", kept).output().unwrap();
     assert_eq!(String::from_utf8(list.stdout).unwrap().lines().count(), 1 + 3);
+    let mut query = forebay(["query", "SELECT count(*) AS orders FROM list_orders"]);
+    let found = query.env("FOREBAY_HOME", kept).output().unwrap();
+    assert_eq!(String::from_utf8(found.stdout).unwrap(), "orders\n  5000\n");
 }

@@ -33,11 +33,17 @@ fn the_command_line_reference_is_current() {
         "# The command line\n\n\
          Made from the program's own help; a test fails when it is stale.\n\n\
          ## `forebay`\n\n```text\n{}\n```\n\n## `forebay wrap`\n\n```text\n{}\n```\n\n\
-         ## `forebay datasets`\n\n```text\n{}\n```\n\n## `forebay stats`\n\n```text\n{}\n```\n\n\
+         ## `forebay datasets`\n\n```text\n{}\n```\n\n## `forebay query`\n\n```text\n{}\n```\n\n\
+         ## `forebay read`\n\n```text\n{}\n```\n\n## `forebay export`\n\n```text\n{}\n```\n\n\
+         ## `forebay plot`\n\n```text\n{}\n```\n\n## `forebay stats`\n\n```text\n{}\n```\n\n\
          ## `forebay demo`\n\n```text\n{}\n```\n\n## `forebay config`\n\n```text\n{}\n```\n",
         help(&["--help"]),
         help(&["wrap", "--help"]),
         help(&["datasets", "--help"]),
+        help(&["query", "--help"]),
+        help(&["read", "--help"]),
+        help(&["export", "--help"]),
+        help(&["plot", "--help"]),
         help(&["stats", "--help"]),
         help(&["demo", "--help"]),
         help(&["config", "--help"]),

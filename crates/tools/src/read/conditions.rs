@@ -73,7 +73,7 @@ pub(super) fn read(filter: &Map<String, Value>) -> Result<Vec<Condition>, ToolEr
         match wanted {
             Value::Object(operators) => {
                 for (name, value) in operators {
-                    conditions.push(Condition::new(field, operator(name)?, value.clone())?);
+                    conditions.push(Condition::read(field, name, value.clone())?);
                 }
             }
             Value::Array(_) => {
@@ -120,9 +120,9 @@ impl Condition {
         Ok(Self { field: field.to_owned(), operator, value })
     }
 
-    /// A field that must have a value.
-    pub fn equal(field: &str, value: Value) -> Self {
-        Self { field: field.to_owned(), operator: Operator::Equal, value }
+    /// A field, the name of an operator such as `gte`, and what the field is held against.
+    pub fn read(field: &str, name: &str, value: Value) -> Result<Self, ToolError> {
+        Self::new(field, operator(name)?, value)
     }
 
     pub(super) fn sql(&self, column: &Column) -> String {

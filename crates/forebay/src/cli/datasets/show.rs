@@ -37,10 +37,22 @@ pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
     for (name, fact) in facts {
         writeln!(screen, "{name:8}  {fact}")?;
     }
+    if let Some(query) = description.more.get("query").and_then(Value::as_str) {
+        let about = description.more.get("queryDataset").and_then(Value::as_str);
+        print_query(query, about, screen)?;
+    }
     match description.more.get("tables").and_then(Value::as_array) {
         Some(tables) => tables.iter().try_for_each(|table| print_table(table, screen)),
         None => print_schema(&description.schema["fields"], screen),
     }
+}
+
+/// Prints the query that a dataset is the result of.
+fn print_query(query: &str, about: Option<&str>, screen: &mut Screen) -> Result<()> {
+    let about = about.map(|id| format!(", with {} as `dataset`", harmless(id)));
+    writeln!(screen, "\nThe result of a query{}:\n", about.unwrap_or_default())?;
+    query.lines().try_for_each(|line| writeln!(screen, "  {}", harmless(line)))?;
+    Ok(())
 }
 
 /// Prints the facts of each field.

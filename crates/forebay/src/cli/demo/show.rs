@@ -3,6 +3,7 @@
 use std::{io::Write, path::Path};
 
 use anyhow::Result;
+use forebay_tools::Tool;
 use serde_json::Value;
 
 use super::Exchange;
@@ -34,8 +35,31 @@ pub(super) fn exchange(number: usize, exchange: &Exchange, screen: &mut Screen) 
     let after_size = screen.styled(Style::Good, &weight(after));
     writeln!(screen, "   on its own    {}", weight(before))?;
     writeln!(screen, "   with Forebay  {after_size}\n")?;
+    quote(after, screen)
+}
+
+/// What a model asks about what was kept, and what it gets to read.
+pub(super) fn question(
+    number: usize,
+    query: &str,
+    answer: &Value,
+    screen: &mut Screen,
+) -> Result<()> {
+    writeln!(screen)?;
+    say("The next question goes to what was kept; this one joins two of the results:", screen)?;
+    let request = screen.styled(Style::Bold, Tool::Analyze.name());
+    writeln!(screen, "\n{number}. {request}\n")?;
+    quote(query, screen)?;
+    let answer = text(answer);
+    let answer_size = screen.styled(Style::Good, &weight(answer));
+    writeln!(screen, "\n   the answer    {answer_size}\n")?;
+    quote(answer, screen)
+}
+
+/// A text beside a line.
+fn quote(text: &str, screen: &mut Screen) -> Result<()> {
     let width = screen.text_width().saturating_sub(MARGIN);
-    for line in wrapped(after, width) {
+    for line in wrapped(text, width) {
         let margin = screen.styled(Style::Dim, "│");
         writeln!(screen, "{}", format!("   {margin} {line}").trim_end())?;
     }
@@ -74,13 +98,15 @@ pub(super) fn what_next(kept_in: Option<&Path>, screen: &mut Screen) -> Result<(
     writeln!(screen)?;
     if let Some(home) = kept_in {
         say("Look at what the demo has kept:", screen)?;
-        let command = format!("FOREBAY_HOME={} forebay datasets list", home.display());
-        say_command(&command, screen)?;
+        for command in ["datasets list", "query 'FROM list_orders'"] {
+            say_command(&format!("FOREBAY_HOME={} forebay {command}", home.display()), screen)?;
+        }
     }
     say("Put Forebay in front of a server of yours, in your client's configuration:", screen)?;
     say_command("forebay wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes", screen)?;
-    say("Then see what it keeps, and what that saves:", screen)?;
+    say("Then see what it keeps, ask about it yourself, and see what that saves:", screen)?;
     say_command("forebay datasets list", screen)?;
+    say_command("forebay query 'SELECT count(*) FROM dataset_…'", screen)?;
     say_command("forebay stats", screen)
 }
 

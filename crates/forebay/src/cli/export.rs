@@ -1,0 +1,86 @@
+//! `forebay export`: a dataset, or what a query gives, as a file.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, Result};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use forebay_tools::ExportForm;
+
+use crate::cli::{
+    SettingsArguments,
+    ask::ask,
+    figures::{counted, size},
+    screen::Screen,
+    subject::SubjectArguments,
+};
+
+/// Write what was kept, or what a query gives, to a file
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, override_usage = "forebay export [OPTIONS] <ID|--query <SQL>>")]
+pub(crate) struct ExportArguments {
+    #[command(flatten)]
+    subject: SubjectArguments,
+    /// The form of the file [default: what the name of `--output` ends with]
+    #[arg(long, value_name = "FORMAT", value_parser = forms())]
+    format: Option<ExportForm>,
+    /// The file, which must not exist [default: a new one in `exports` of the store]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  forebay export k3v9x2ma --output issues.xlsx
+  forebay export --query 'SELECT * FROM list_issues WHERE stars > 100' --format parquet";
+
+pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<ExitCode> {
+    let config = arguments.settings.load(Vec::new())?;
+    let output = arguments.output.as_deref();
+    let form = arguments.format.or_else(|| output.and_then(form_of));
+    let form = form.with_context(|| {
+        let known = ExportForm::NAMED.map(|(name, _)| name).join(", ");
+        format!("say in which form with `--format`: {known}")
+    })?;
+    let given = arguments.subject.given()?;
+    let file = ask(&config, |desk, conduct| {
+        forebay_tools::export(desk, &given.subject(desk)?, form, output, conduct)
+    })?;
+    let (rows, path) = (counted(file.rows, "row"), file.path.display());
+    writeln!(screen, "{rows} written to {path} ({})", size(file.bytes))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The form that the name of a file says.
+fn form_of(path: &Path) -> Option<ExportForm> {
+    match path.extension()?.to_str()?.to_lowercase().as_str() {
+        "jsonl" => ExportForm::named("ndjson"),
+        extension => ExportForm::named(extension),
+    }
+}
+
+fn forms() -> impl TypedValueParser<Value = ExportForm> {
+    PossibleValuesParser::new(ExportForm::NAMED.map(|(name, _)| name))
+        .try_map(|name| ExportForm::named(&name).ok_or("there is no such form"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_follows_from_the_name() {
+        let form = |name: &str| form_of(Path::new(name));
+        assert_eq!(form("a.b/c.CSV"), ExportForm::named("csv"));
+        assert_eq!(form("c.jsonl"), ExportForm::named("ndjson"));
+        assert_eq!((form("c.pdf"), form("csv")), (None, None));
+    }
+}
