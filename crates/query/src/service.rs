@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::{Arc, Condvar, Mutex, PoisonError, mpsc},
+    sync::{Arc, Condvar, Mutex, PoisonError, Weak, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -151,8 +151,8 @@ impl Service {
                 outcome => return self.done(worker, outcome),
             }
         }
-        let mut worker =
-            Worker::start(&self.program, &self.arguments).map_err(QueryError::NotStarted)?;
+        let mut worker = Worker::start(&self.program, &self.arguments, Arc::downgrade(&self.idle))
+            .map_err(QueryError::NotStarted)?;
         worker.tell(&line)?;
         let outcome = worker.answer(time, conduct);
         self.done(worker, outcome)
@@ -218,6 +218,12 @@ fn push(idle: &Mutex<Vec<Worker>>, worker: Worker) {
     idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
 }
 
+fn pull(idle: &Mutex<Vec<Worker>>, id: u32) -> Option<Worker> {
+    let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = idle.iter().position(|worker| worker.child.id() == id)?;
+    Some(idle.remove(place))
+}
+
 #[derive(Default)]
 struct Answer {
     columns: Vec<Column>,
@@ -248,7 +254,12 @@ enum Work {
 }
 
 impl Worker {
-    fn start(program: &Path, arguments: &[OsString]) -> io::Result<Self> {
+    /// Starts one. Should it end while it is among the `idle`, it is taken away from them.
+    fn start(
+        program: &Path,
+        arguments: &[OsString],
+        idle: Weak<Mutex<Vec<Self>>>,
+    ) -> io::Result<Self> {
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -259,7 +270,11 @@ impl Worker {
         let input = child.stdin.take();
         let output = child.stdout.take().ok_or_else(missing)?;
         let (sender, lines) = mpsc::sync_channel(1024);
-        thread::Builder::new().name("query".to_owned()).spawn(move || pass_on(output, &sender))?;
+        let id = child.id();
+        thread::Builder::new().name("query".to_owned()).spawn(move || {
+            pass_on(output, &sender);
+            drop(idle.upgrade().and_then(|idle| pull(&idle, id)));
+        })?;
         Ok(Self { child, input, lines, has_said_nothing: true, state: Work::Done })
     }
 
