@@ -223,15 +223,10 @@ fn push(idle: &Idle, worker: Worker) {
     idle.push(worker);
 }
 
-/// Takes leave of workers that have ended because they were idle.
-fn reap(idle: &Weak<Idle>) {
-    /// A process ends a moment after its output does.
-    const MOMENT: Duration = Duration::from_millis(50);
-    thread::sleep(MOMENT);
-    if let Some(idle) = idle.upgrade() {
-        let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain_mut(|worker| matches!(worker.child.try_wait(), Ok(None)));
-    }
+fn pull(idle: &Idle, id: u32) -> Option<Worker> {
+    let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = idle.iter().position(|worker| worker.child.id() == id)?;
+    Some(idle.remove(place))
 }
 
 #[derive(Default)]
@@ -264,6 +259,7 @@ enum Work {
 }
 
 impl Worker {
+    /// Starts one. Should it end while it is among the `idle`, it is taken away from them.
     fn start(program: &Path, arguments: &[OsString], idle: Weak<Idle>) -> io::Result<Self> {
         let mut child = Command::new(program)
             .args(arguments)
@@ -275,10 +271,10 @@ impl Worker {
         let input = child.stdin.take();
         let output = child.stdout.take().ok_or_else(missing)?;
         let (sender, lines) = mpsc::sync_channel(1024);
+        let id = child.id();
         thread::Builder::new().name("query".to_owned()).spawn(move || {
             pass_on(output, &sender);
-            drop(sender);
-            reap(&idle);
+            drop(idle.upgrade().and_then(|idle| pull(&idle, id)));
         })?;
         Ok(Self { child, input, lines, has_said_nothing: true, state: Work::Done })
     }

@@ -7,12 +7,15 @@ pub(crate) mod usage;
 use std::{fs, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params, params_from_iter,
+    types::Value,
+};
 
 use crate::{DatasetId, Metadata, StoreError, layout::Folder};
 
 /// Counts up whenever the tables change; a catalog of another version is made anew.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 const TABLES: &str = "
     CREATE TABLE datasets (
@@ -27,13 +30,11 @@ const TABLES: &str = "
         records INTEGER,
         pinned INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID;
-    CREATE INDEX by_time ON datasets (timestamp);
     CREATE INDEX by_content ON datasets (content);
-    CREATE INDEX by_origin ON datasets (server, tool, timestamp);";
-
-/// What a [`Filter`] lets through.
-const FITS: &str = "(?1 IS NULL OR tool = ?1) AND (?2 IS NULL OR server = ?2)
-    AND (?3 IS NULL OR timestamp >= ?3) AND (?4 IS NULL OR timestamp < ?4)";
+    -- What a filter lets through stands in one of these, in the order in which it is listed.
+    CREATE INDEX by_time ON datasets (timestamp DESC, id);
+    CREATE INDEX by_tool ON datasets (tool, timestamp DESC, id, server);
+    CREATE INDEX by_server ON datasets (server, timestamp DESC, id, tool);";
 
 /// A line of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,36 +199,55 @@ impl Catalog {
 
     /// How many datasets `filter` lets through, without regard to its offset and limit.
     pub(crate) fn count(&self, filter: &Filter) -> rusqlite::Result<u64> {
-        let query = format!("SELECT count(*) FROM datasets WHERE {FITS}");
-        let values = params![
-            filter.tool,
-            filter.server,
-            filter.from.map(Timestamp::as_millisecond),
-            filter.until.map(Timestamp::as_millisecond),
-        ];
-        self.connection.query_row(&query, values, |row| row.get(0)).map(i64::cast_unsigned)
+        let (fits, values) = filter.conditions();
+        let mut query =
+            self.connection.prepare_cached(&format!("SELECT count(*) FROM datasets {fits}"))?;
+        query.query_row(params_from_iter(values), |row| row.get(0)).map(i64::cast_unsigned)
     }
 
     /// The datasets that `filter` lets through, newest first.
     pub(crate) fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
-        let mut query = self.connection.prepare_cached(&format!(
-            "SELECT id, folder, timestamp, tool, server, content, bytes, stored_bytes, records, pinned
-             FROM datasets WHERE {FITS} ORDER BY timestamp DESC, id LIMIT ?5 OFFSET ?6",
-        ))?;
-        let rows = query.query_map(
-            params![
-                filter.tool,
-                filter.server,
-                filter.from.map(Timestamp::as_millisecond),
-                filter.until.map(Timestamp::as_millisecond),
-                filter.limit.map_or(-1, u64::cast_signed),
-                filter.offset.cast_signed(),
-            ],
-            entry,
-        )?;
+        let (fits, mut values) = filter.conditions();
+        let mut query = self.connection.prepare_cached(&listing(&fits))?;
+        values.push(Value::Integer(filter.limit.map_or(-1, u64::cast_signed)));
+        values.push(Value::Integer(filter.offset.cast_signed()));
+        let rows = query.query_map(params_from_iter(values), entry)?;
         let entries: Result<Vec<Option<Entry>>, _> = rows.collect();
         Ok(entries?.into_iter().flatten().collect())
     }
+}
+
+impl Filter {
+    /// Its conditions as SQL, and the values in them. There are only those that it has: with others
+    /// no index could be used.
+    fn conditions(&self) -> (String, Vec<Value>) {
+        let text = |text: &Option<String>| text.clone().map(Value::Text);
+        let time = |time: Option<Timestamp>| time.map(|it| Value::Integer(it.as_millisecond()));
+        let all = [
+            ("tool = ?", text(&self.tool)),
+            ("server = ?", text(&self.server)),
+            ("timestamp >= ?", time(self.from)),
+            ("timestamp < ?", time(self.until)),
+        ];
+        let (mut sql, mut values) = (String::new(), Vec::new());
+        for (condition, value) in all {
+            let Some(value) = value else { continue };
+            sql.push_str(if values.is_empty() { "WHERE " } else { " AND " });
+            sql.push_str(condition);
+            values.push(value);
+        }
+        (sql, values)
+    }
+}
+
+/// Lists what fits. What comes before a page is passed over in an index alone.
+fn listing(fits: &str) -> String {
+    format!(
+        "SELECT id, folder, timestamp, tool, server, content, bytes, stored_bytes, records, pinned
+         FROM datasets WHERE id IN
+             (SELECT id FROM datasets {fits} ORDER BY timestamp DESC, id LIMIT ? OFFSET ?)
+         ORDER BY timestamp DESC, id"
+    )
 }
 
 fn file_at(path: &Path) -> Option<(u64, u64)> {
@@ -259,4 +279,36 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Option<Entry>> {
         records: row.get::<_, Option<i64>>(8)?.map(i64::cast_unsigned),
         is_pinned: row.get(9)?,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_before_a_page_is_passed_over_in_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::create(&folder.path().join("catalog.db")).unwrap();
+        let (tool, server) = (Some("list".to_owned()), Some("notes".to_owned()));
+        let (from, until) = (Some(Timestamp::UNIX_EPOCH), Some(Timestamp::MAX));
+        let filters = [
+            (Filter::default(), "by_time"),
+            (Filter { from, until, ..Filter::default() }, "by_time"),
+            (Filter { tool: tool.clone(), ..Filter::default() }, "by_tool"),
+            (Filter { server: server.clone(), from, ..Filter::default() }, "by_server"),
+            (Filter { tool, server, ..Filter::default() }, "by_"),
+        ];
+        for (filter, index) in filters {
+            let (fits, values) = filter.conditions();
+            let explain = format!("EXPLAIN QUERY PLAN {}", listing(&fits));
+            let mut query = catalog.connection.prepare(&explain).unwrap();
+            let values = values.into_iter().chain([Value::Integer(20), Value::Integer(9_980)]);
+            let rows = query.query_map(params_from_iter(values), |row| row.get(3)).unwrap();
+            let plan: Vec<String> = rows.map(Result::unwrap).collect();
+            let sorts = plan.iter().filter(|step| step.contains("ORDER BY")).count();
+            // The page itself is sorted.
+            assert!(plan.join("\n").contains(&format!("COVERING INDEX {index}")), "{plan:?}");
+            assert_eq!(sorts, 1, "{plan:?}");
+        }
+    }
 }

@@ -56,15 +56,22 @@ pub fn python(test: &str) -> Option<&'static Python> {
 
 /// A program of a PyPI package, in an environment of its own; `None` if it cannot be installed.
 pub fn python_program(package: &str, version: &str) -> Option<PathBuf> {
+    let python = python_with(package, version)?;
+    Some(python.with_file_name(package))
+}
+
+/// Python with a PyPI package, in an environment of its own; `None` if it cannot be installed.
+pub fn python_with(package: &str, version: &str) -> Option<PathBuf> {
     let environment = peers_directory(&format!("{package}-{version}"));
-    let program = environment.join("bin").join(package);
-    if !program.exists() {
+    let (python, mark) = (environment.join("bin/python"), environment.join("installed"));
+    if !mark.exists() {
         let pinned = format!("{package}=={version}");
         run("python3", ["-m", "venv", "--clear", &shown(&environment)], Path::new(".")).ok()?;
         let install = ["-m", "pip", "install", "--quiet", &pinned];
-        run(&shown(&environment.join("bin/python")), install, Path::new(".")).ok()?;
+        run(&shown(&python), install, Path::new(".")).ok()?;
+        fs::write(mark, pinned).ok()?;
     }
-    Some(program)
+    Some(python)
 }
 
 /// Returns the calls of the corpus that can be made here, and says which cannot.

@@ -49,7 +49,12 @@ impl Budget {
 
     /// How many of `parts`, from the first on, fit together. Each is counted with what stands
     /// between it and the next.
-    pub(crate) fn fitting<'a>(self, parts: impl Iterator<Item = &'a str>) -> usize {
+    pub(crate) fn fitting<'a>(self, parts: impl Iterator<Item = &'a str> + Clone) -> usize {
+        let most = parts.clone().map(|part| part.len() as u64 + 1).sum::<u64>();
+        // No text has more tokens than bytes: most replies need no counting, nor the tokenizer.
+        if most <= self.tokens.min(self.bytes.unwrap_or(u64::MAX)) {
+            return parts.count();
+        }
         let (mut tokens, mut bytes, mut count) = (0, 0, 0);
         for part in parts {
             let left = self.tokens.saturating_sub(tokens);

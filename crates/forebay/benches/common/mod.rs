@@ -101,8 +101,18 @@ pub(crate) fn resident(pid: u32, field: &str) -> f64 {
     kib / 1024.0
 }
 
+/// Tells a figure, and whether it is as it should be: `≤ 1.5`, for one.
 pub(crate) fn target(report: &mut String, what: &str, value: f64, target: &str) {
-    let _ = writeln!(report, "  {what}: {value:.2} (to reach: {target})");
+    let (sign, limit) = target.split_once(' ').expect("a sign and a limit");
+    let limit: f64 = limit.parse().expect("a number");
+    let is_reached = match sign {
+        "≤" => value <= limit,
+        "≥" => value >= limit,
+        ">" => value > limit,
+        _ => panic!("{target} says nothing"),
+    };
+    let verdict = if is_reached { "reached" } else { "MISSED" };
+    let _ = writeln!(report, "  {what}: {value:.2} (to reach: {target}; {verdict})");
 }
 
 pub(crate) fn ratio(a: Duration, b: Duration) -> f64 {

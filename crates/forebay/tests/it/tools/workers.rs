@@ -110,8 +110,11 @@ fn the_memory_of_queries_is_given_back_after_an_idle_time() {
     assert!(workers(&client).is_empty(), "none before it is needed");
     let id = client.keep_orders(450);
     client.analyze(&format!("SELECT count(*) FROM {id}"));
-    assert!(!workers(&client).is_empty());
+    let ended = workers(&client);
+    assert!(!ended.is_empty());
     eventually("no worker is left", || workers(&client).is_empty());
+    let is_gone = |pid: &u32| !fs::exists(format!("/proc/{pid}")).unwrap();
+    eventually("nor what remains of one that nobody has waited for", || ended.iter().all(is_gone));
     let again = client.analyze(&format!("SELECT count(*) AS n FROM {id}"));
     assert_eq!(again.rows(), "n\n450", "and one comes back when it is needed");
     assert_eq!(fs::read_dir(client.home.join("spill")).unwrap().count(), 1, "only the new one's");

@@ -1,0 +1,98 @@
+//! A client's session with `forebay wrap`, and the processes behind it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use forebay_store::{Dataset, DatasetId, Durability, Store};
+use forebay_testkit::programs;
+use serde_json::{Value, json};
+
+use crate::common::Server;
+
+/// How long anything may take that is waited for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A session whose upstream is the fixture.
+pub(crate) struct Session {
+    server: Server,
+    home: PathBuf,
+    calls: u64,
+}
+
+impl Session {
+    pub(crate) fn start(home: &Path, variables: &[(&str, &str)]) -> Self {
+        let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
+        forebay.arg("wrap").arg("--").arg(programs::fixture_upstream());
+        forebay.env("FOREBAY_HOME", home).envs(variables.iter().copied());
+        let mut server = Server::start(&mut forebay);
+        server.answer_to(br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#);
+        server.tell(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        Self { server, home: home.to_owned(), calls: 0 }
+    }
+
+    /// Calls a tool; returns how long that took, and the first text of its reply.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> (Duration, String) {
+        self.calls += 1;
+        let call = json!({
+            "jsonrpc": "2.0", "id": self.calls, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        });
+        let call = call.to_string();
+        let started = Instant::now();
+        let answer = self.server.answer_to(call.as_bytes());
+        let time = started.elapsed();
+        let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+        let result = &answer["result"];
+        assert!(result["isError"] != true && result["content"].is_array(), "{answer}");
+        (time, result["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+    }
+
+    pub(crate) fn time(&mut self, tool: &str, arguments: &Value) -> Duration {
+        self.call(tool, arguments).0
+    }
+
+    /// Has a result of so many records kept.
+    pub(crate) fn keep_records(&mut self, count: u64) -> Dataset {
+        let (_, summary) = self.call("records", &json!({"count": count}));
+        let start = summary.find("dataset_").expect("a handle");
+        let id = summary.get(start..start + DatasetId::LENGTH).and_then(DatasetId::parse);
+        let store = Store::open(&self.home, Durability::RightAfter).expect("a store");
+        store.dataset(&id.expect("a name")).expect("a dataset")
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        self.server.child.id()
+    }
+
+    /// The processes that it asks, those that have ended but not been waited for included.
+    pub(crate) fn workers(&self) -> Vec<u32> {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.process())).into_iter().flatten();
+        let children = tasks.flatten().flat_map(|task| {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            children.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()
+        });
+        children.filter(|id| is_worker(*id)).collect()
+    }
+}
+
+fn is_worker(process: u32) -> bool {
+    let read = |file: &str| fs::read_to_string(format!("/proc/{process}/{file}"));
+    read("cmdline").is_ok_and(|line| line.contains("query-worker") || line.is_empty())
+}
+
+/// Waits until something is there; returns how long that took.
+pub(crate) fn wait_for<T>(what: &str, find: impl Fn() -> Option<T>) -> (Duration, T) {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = find() {
+            return (started.elapsed(), found);
+        }
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
