@@ -390,6 +390,26 @@ fn the_file_of_a_dataset_is_plain_for_whoever_asks() {
 }
 
 #[test]
+fn several_that_unpack_the_same_payload_all_see_the_whole_of_it() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let payload = b"all work and no play ".repeat(300_000);
+    let dataset = keep(&store, "t", &payload);
+    let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
+    let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
+    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 1);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let plain = store.plain_file(&dataset, 0).unwrap();
+                assert!(fs::read(plain).unwrap() == payload);
+            });
+        }
+    });
+    assert!(read(&dataset, 0) == payload);
+}
+
+#[test]
 fn equal_content_stays_one_file_when_it_is_compressed() {
     let home = tempfile::tempdir().unwrap();
     let store = open(&home);

@@ -173,3 +173,39 @@ fn an_error_says_what_to_try() {
     let insert = client.analyze(&format!("INSERT INTO {id} VALUES (1)"));
     assert!(insert.error().contains("Kept data stays as it came"), "{}", insert.error());
 }
+
+#[test]
+fn errors_fit_too_whatever_they_quote() {
+    let mut client = Client::new("long_errors");
+    let record = |n: u64| json!({"n": n, "text": "word ".repeat(3_000)});
+    let id = client.keep(&(0..30).map(record).collect());
+    for query in [
+        format!("SELECT text::INT FROM {id}"),
+        "SELECT error(repeat('x', 3000000))".to_owned(),
+        format!(
+            "SELECT {} FROM {id} WHERE false",
+            "n AS \"a very long name of a column\", ".repeat(900)
+        ),
+    ] {
+        let reply = client.analyze(&query);
+        let tokens = forebay_intercept::tokens(&reply.all_text());
+        assert!(tokens <= 4_000, "{tokens} tokens: {query:.80}");
+    }
+}
+
+#[test]
+fn a_server_may_be_called_as_databases_are() {
+    let mut client = Client::with("memory_server", &["--name", "memory"], &[]);
+    client.keep_orders(450);
+    assert_eq!(client.analyze("SELECT count(*) AS n FROM memory.file").rows(), "n\n450");
+    assert_eq!(client.analyze("SELECT count(*) AS n FROM FILE_HISTORY").rows(), "n\n450");
+}
+
+#[test]
+fn an_unknown_dataset_is_told_with_what_there_is() {
+    let mut client = Client::new("unknown");
+    let id = client.keep_orders(450);
+    let reply = client.analyze("SELECT * FROM dataset_22222222");
+    assert!(reply.error().contains("There is no table dataset_22222222."), "{}", reply.error());
+    assert!(reply.error().contains(&format!("such as FROM {id}")), "{}", reply.error());
+}

@@ -82,6 +82,23 @@ fn a_workbook_can_be_read_by_others() {
 }
 
 #[test]
+fn a_workbook_keeps_what_is_no_number_and_what_is_too_long_for_one() {
+    let Some(python) = real::python("a_workbook_keeps_what_is_no_number") else { return };
+    let mut client = Client::new("workbook_numbers");
+    let query = "SELECT 'nan'::DOUBLE AS a, 'inf'::DOUBLE AS b, 12345678901234567890123::HUGEINT AS c, 'last' AS d";
+    let reply = client.call("export-dataset", &json!({"query": query, "format": "xlsx"}));
+    let words = python.module("json");
+    let script = WORKBOOK.replace("texts(rows[1])[0], texts(rows[1])[3]", "*texts(rows[1])");
+    let output = std::process::Command::new(&words[0])
+        .args(["-c", &script])
+        .arg(linked(&reply))
+        .output()
+        .unwrap();
+    let expected = "2 NaN Infinity 12345678901234567890123 last";
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected, "{output:?}");
+}
+
+#[test]
 fn a_chart_of_each_kind_is_a_picture_and_a_file() {
     let mut client = Client::new("charts");
     let id = client.keep_orders(450);

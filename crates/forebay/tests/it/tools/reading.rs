@@ -251,3 +251,37 @@ fn numbers_stay_as_they_were_written() {
     let sum = client.analyze(&format!("SELECT max(big) AS m FROM {id}"));
     assert_eq!(sum.rows(), "m\n9007199254740993");
 }
+
+#[test]
+fn fields_that_differ_in_capitals_alone_are_told_apart() {
+    let mut client = Client::new("capitals");
+    let record =
+        |n: u64| json!({"id": n, "ID": n + 1_000, "__at": "here", "text": "some more text"});
+    let id = client.keep(&(0..900).map(record).collect());
+    let arguments = json!({"dataset_id": id, "fields": ["ID", "__at"], "filter": {"ID": 1_007}});
+    let results = client.read(&arguments).json()["results"].clone();
+    assert_eq!(results, json!([{"ID": 1_007, "__at": "here"}]));
+}
+
+#[test]
+fn a_line_that_does_not_fit_is_cut_and_the_next_one_is_the_next() {
+    let mut client = Client::new("long_lines");
+    let long = |word: &str| format!("{word} {}", "and more words than fit ".repeat(4_000));
+    let text = ["first", "second", "third"].map(long).join("\n");
+    let id = client.keep_text(&text);
+    for (line, word) in ["first", "second", "third"].iter().enumerate() {
+        let page = client.read(&json!({"dataset_id": id, "offset": line})).json();
+        let shown = page["results"][0].as_str().unwrap();
+        assert!(shown.starts_with(word) && shown.ends_with("characters more)"), "{shown}");
+        assert_eq!(page["pagination"]["returned"], 1);
+    }
+}
+
+#[test]
+fn no_pattern_takes_long_in_a_long_line() {
+    let mut client = Client::new("pattern");
+    let id = client.keep_orders(20_000);
+    let pattern = r#""error".*"fatal"|"id":(7|19999),"#;
+    let found = client.read(&json!({"dataset_id": id, "grep": pattern})).json();
+    assert_eq!(found["total_matches"], 2, "{found}");
+}
