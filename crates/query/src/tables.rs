@@ -163,7 +163,7 @@ pub(crate) fn select(
 }
 
 /// True if a dataset is the result of a query, whose payload is a file of rows.
-pub(crate) fn is_result(dataset: &Dataset) -> bool {
+pub fn is_result(dataset: &Dataset) -> bool {
     dataset.metadata().description.more.get("format").is_some_and(|format| format == "parquet")
 }
 

@@ -7,7 +7,7 @@ mod records;
 mod summary;
 mod text;
 
-use forebay_query::Conduct;
+use forebay_query::{Conduct, is_result};
 use forebay_store::{Dataset, DatasetId};
 use serde_json::Value;
 
@@ -176,11 +176,6 @@ fn has_records(dataset: &Dataset) -> bool {
     let more = &dataset.metadata().description.more;
     let has_tables = more.get("tables").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
     has_tables || is_result(dataset)
-}
-
-/// True if a dataset is the result of a query.
-fn is_result(dataset: &Dataset) -> bool {
-    dataset.metadata().description.more.get("format").is_some_and(|format| format == "parquet")
 }
 
 #[cfg(test)]

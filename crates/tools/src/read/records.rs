@@ -6,13 +6,13 @@
 use std::{fmt::Write as _, io::Read};
 
 use forebay_query::{
-    Column, Conduct, NUMBER, PLACE, Query, Selected, quoted, table_name, table_names,
+    Column, Conduct, NUMBER, PLACE, Query, Selected, is_result, quoted, table_name, table_names,
 };
 use forebay_store::{Dataset, Mapped};
 use forebay_wire::walk;
 use serde_json::Value;
 
-use super::{Page, Reading, conditions::column, is_result};
+use super::{Page, Reading, conditions::column};
 use crate::{Desk, ToolError, budget::Budget, error::refuse, json, render};
 
 /// What stands around the records.

@@ -2,11 +2,12 @@
 
 use std::io::Read;
 
+use forebay_query::is_result;
 use forebay_store::{Dataset, Mapped};
 use memchr::{memchr, memchr_iter};
 use serde_json::Value;
 
-use super::{Range, Reading, is_result};
+use super::{Range, Reading};
 use crate::{
     Desk, ToolError, arguments::counted, budget::Budget, error::refuse, json, pages::Part,
 };
