@@ -19,12 +19,12 @@ const AT_ONCE: usize = 4;
 const CANARY: &str = "cana-ry-7f3a";
 
 /// A client with the records that the statements are about, under tight limits.
-fn client(test: &str) -> (Client, String) {
+fn client(test: &str, seconds: &str) -> (Client, String) {
     let limits = [
         ("FOREBAY_THRESHOLD", "500"),
         ("FOREBAY_QUERY_MEMORY_LIMIT", "256 MB"),
         ("FOREBAY_QUERY_SPILL_LIMIT", "64 MB"),
-        ("FOREBAY_QUERY_TIME_LIMIT", "1"),
+        ("FOREBAY_QUERY_TIME_LIMIT", seconds),
         ("FOREBAY_QUERY_MAX_ROWS", "10000"),
     ];
     let mut client = Client::with(test, &[], &limits);
@@ -79,7 +79,7 @@ fn content(folder: &Path) -> BTreeSet<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn hostile_statements_are_refused_or_bounded_and_all_goes_on() {
-    let (mut client, dataset) = client("hostile");
+    let (mut client, dataset) = client("hostile", "1");
     let folder = folder("hostile");
     let before = content(&folder);
     let cases = cases::cases(cases::HOSTILE, &folder.display().to_string());
@@ -103,7 +103,7 @@ fn hostile_statements_are_refused_or_bounded_and_all_goes_on() {
 
 #[test]
 fn harmless_statements_with_frightening_names_run() {
-    let (mut client, dataset) = client("harmless");
+    let (mut client, dataset) = client("harmless", "30");
     let cases = cases::cases(cases::HARMLESS, "/nowhere");
     assert!(cases.len() >= 100);
     let results = results(&mut client, &dataset, &cases);
