@@ -94,6 +94,11 @@ impl Catalog {
         }
     }
 
+    /// Waits from now on no longer than this for another process.
+    pub(crate) fn set_patience(&self, patience: Duration) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(patience)
+    }
+
     /// Makes an empty catalog at `path`, where there must be none.
     pub(crate) fn create(path: &Path) -> rusqlite::Result<Self> {
         let catalog = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE, Duration::ZERO)?;

@@ -39,6 +39,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The same where somebody waits for an answer; a capture asks a few times.
 pub(crate) const HURRY: Duration = Duration::from_millis(100);
 
+/// The same for opening it, which comes once. Whoever closes it last may be in the way, and may be a
+/// process that gives way to everything else; and without a catalog nothing can be kept.
+const OPENING: Duration = Duration::from_secs(2);
+
 /// When a dataset is safe against a loss of power. Against our own end it always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
@@ -69,10 +73,12 @@ impl Store {
             .mode(0o700)
             .create(&datasets)
             .doing("create", &datasets)?;
-        let catalog = match Catalog::open(&layout.catalog(), patience)? {
+        let opening = patience.max(OPENING);
+        let catalog = match Catalog::open(&layout.catalog(), opening)? {
             Some(catalog) => catalog,
-            None => reconcile::rebuild(&layout, patience)?,
+            None => reconcile::rebuild(&layout, opening)?,
         };
+        catalog.set_patience(patience)?;
         let catalog = Mutex::new(catalog);
         let store =
             Self { layout, durability, patience, catalog, is_behind: AtomicBool::new(false) };
