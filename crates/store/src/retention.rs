@@ -6,7 +6,8 @@ use std::{
     collections::HashMap,
     fs::{self, File},
     path::{Path, PathBuf},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use jiff::{SignedDuration, Timestamp};
@@ -81,10 +82,16 @@ pub(crate) fn shrink(store: &Store, limit: u64) -> Result<Collected, StoreError>
 
 /// Lets one process, and one thread, at a time through, until the file is dropped.
 fn lock(store: &Store) -> Result<File, StoreError> {
+    /// A process that is just being started has our files until it is, and their locks with them.
+    const MOMENT: Duration = Duration::from_millis(200);
     let path = store.layout.housekeeping_lock();
     let lock = File::create(&path).doing("create", &path)?;
-    if lock.try_lock().is_err() {
-        return Err(StoreError::BeingTidied);
+    let started = Instant::now();
+    while lock.try_lock().is_err() {
+        if started.elapsed() > MOMENT {
+            return Err(StoreError::BeingTidied);
+        }
+        thread::sleep(Duration::from_millis(5));
     }
     Ok(lock)
 }
