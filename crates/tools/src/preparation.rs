@@ -15,8 +15,8 @@ use forebay_store::DatasetId;
 
 use crate::events;
 
-/// The reply goes out first.
-const DELAY: Duration = Duration::from_millis(300);
+/// Replies go out first: nothing is prepared while results come one after the other.
+const QUIET: Duration = Duration::from_millis(500);
 
 /// Prepares datasets in the background, one after the other, as long as it lives.
 pub struct Preparation {
@@ -32,7 +32,7 @@ impl Preparation {
         Self { service: Arc::new(service), queue: OnceLock::new(), is_over: Arc::default() }
     }
 
-    /// Prepares a dataset in a moment.
+    /// Prepares a dataset once no other has come for a moment.
     pub(crate) fn soon(&self, dataset: DatasetId) {
         let _ = self.queue.get_or_init(|| self.start()).send(dataset);
     }
@@ -42,14 +42,19 @@ impl Preparation {
         let (service, is_over) = (self.service.clone(), self.is_over.clone());
         // Without a thread, the first query does it.
         let _ = thread::Builder::new().name("prepare".to_owned()).spawn(move || {
-            for dataset in datasets {
-                thread::sleep(DELAY);
-                if is_over.load(Ordering::Relaxed) {
-                    return;
+            while let Ok(first) = datasets.recv() {
+                let mut waiting = vec![first];
+                while let Ok(next) = datasets.recv_timeout(QUIET) {
+                    waiting.push(next);
                 }
-                match service.prepare(&dataset, &Until(&is_over)) {
-                    Ok(()) => events::prepared(&dataset),
-                    Err(error) => events::not_prepared(&dataset, &error),
+                for dataset in waiting {
+                    if is_over.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    match service.prepare(&dataset, &Until(&is_over)) {
+                        Ok(()) => events::prepared(&dataset),
+                        Err(error) => events::not_prepared(&dataset, &error),
+                    }
                 }
             }
         });
