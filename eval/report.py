@@ -21,6 +21,7 @@ def show(outcomes, skipped, unavailable, seconds):
     rows.append(row("of which under a million tokens", ordinary))
     print(table(rows))
     print(f"\nTokens are o200k. {len(outcomes)} questions in {seconds:.0f} s.", slowest(outcomes))
+    print(f"The definitions of the tools have {max(outcome.definition_tokens for outcome in outcomes)} tokens.")
     print(typical(large))
     if skipped:
         print(f"{skipped} questions were passed over, since these are not to be had here:")

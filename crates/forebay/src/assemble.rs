@@ -48,8 +48,7 @@ pub(crate) fn relay(
         vec![Arc::new(keeper)]
     } else {
         let preparation = Preparation::with(preparing_service(&config)?);
-        let toolbox =
-            Toolbox::new(desk(&config, shelf)?, config.offer, config.policy, Some(preparation));
+        let toolbox = Toolbox::new(desk(&config, shelf)?, config.offer, config.policy, preparation);
         let (toolbox, sequel) = forebay_tools::placed(toolbox);
         vec![toolbox, Arc::new(keeper.followed_by(sequel))]
     };

@@ -51,12 +51,6 @@ pub fn describe(payload: &Mapped) -> Value {
     profile::of_payload(0, payload, &Policy::default()).details().into()
 }
 
-/// Which of a dataset's payloads its summary is about.
-pub fn main_payload(dataset: &Dataset) -> usize {
-    let payload = dataset.metadata().description.more.get("payload").and_then(Value::as_u64);
-    payload.and_then(|payload| usize::try_from(payload).ok()).unwrap_or_default()
-}
-
 /// How many tokens `text` has for today's models (o200k).
 pub fn tokens(text: &str) -> u64 {
     tokens::up_to(u64::MAX, text).unwrap_or_default()

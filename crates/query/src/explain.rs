@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use strsim::damerau_levenshtein;
-
-use crate::{Column, QueryError, columns::quoted, engine::Engine, tables::View};
+use crate::{Column, QueryError, columns::quoted, engine::Engine, near, tables::View};
 
 /// How many columns of a table are named.
 const SHOWN_COLUMNS: usize = 40;
@@ -26,14 +24,8 @@ pub(crate) fn error(
         || text.contains("does not have a column")
         || text.contains("Could not find key");
     if names_a_column && let Some(wrong) = quoted_name(&text) {
-        let all = || tables.iter().flat_map(|(_, columns)| columns);
-        let nearest = all()
-            .map(|column| column.name.as_str())
-            .min_by_key(|name| damerau_levenshtein(&name.to_lowercase(), &wrong.to_lowercase()))
-            .filter(|name| {
-                damerau_levenshtein(&name.to_lowercase(), &wrong.to_lowercase())
-                    <= 1 + wrong.len() / 3
-            });
+        let names = tables.iter().flat_map(|(_, columns)| columns).map(|it| it.name.as_str());
+        let nearest = near::nearest(wrong, names);
         if let Some(nearest) = nearest {
             let _ = write!(said, "\nDid you mean {}?", shown(nearest));
             if let Some(corrected) = corrected(sql, wrong, nearest) {

@@ -57,7 +57,7 @@ pub(crate) fn file(
         return Ok(path);
     }
     // While it is open, nobody removes it.
-    let part = payload(&dataset.metadata().description.more);
+    let part = dataset.main_part();
     let _held = dataset.open(part)?;
     let payload = Mapped::open(&store.plain_file(dataset, part)?)?;
     let facts = tables::facts(dataset).get(*index);
@@ -115,11 +115,6 @@ fn write(
         }
         let _ = fs::remove_file(file);
     }
-}
-
-fn payload(more: &serde_json::Map<String, Value>) -> usize {
-    let part = more.get("payload").and_then(Value::as_u64).unwrap_or_default();
-    usize::try_from(part).unwrap_or_default()
 }
 
 /// Makes processes that want the same rows wait for the one that makes them.

@@ -12,12 +12,12 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError};
 use serde_json::Value;
-use strsim::damerau_levenshtein;
 
 use crate::{
     PLACE, QueryError,
     columns::{literal, quoted},
     guard::TableName,
+    near,
 };
 
 /// A name, and what it stands for.
@@ -225,16 +225,11 @@ pub(crate) fn unknown(store: &Store, current: Option<&DatasetId>, name: &str) ->
     let latest = store.list(&Filter { limit: Some(5), ..Filter::default() }).unwrap_or_default();
     known.extend(latest.iter().map(|entry| entry.id.to_string()));
     known.extend(store.origins().unwrap_or_default().iter().map(|(_, tool)| word(tool)));
-    let nearest = known
-        .iter()
-        .min_by_key(|candidate| damerau_levenshtein(candidate, name))
-        .filter(|candidate| damerau_levenshtein(candidate, name) <= candidate.len() / 3);
     let mut said = format!("There is no table {name}.");
-    if let Some(nearest) = nearest {
-        let _ = write!(said, " Did you mean {nearest}?");
-    }
     if current.is_none() && (name == "dataset" || name == "data") {
         said.push_str(" Pass dataset_id, so that it stands for that dataset.");
+    } else if let Some(nearest) = near::nearest(name, known.iter().map(String::as_str)) {
+        let _ = write!(said, " Did you mean {nearest}?");
     }
     match latest.first() {
         Some(entry) => {

@@ -53,6 +53,13 @@ impl Dataset {
         &self.metadata
     }
 
+    /// Which of its payloads the description is about.
+    pub fn main_part(&self) -> usize {
+        let part =
+            self.metadata.description.more.get("payload").and_then(serde_json::Value::as_u64);
+        part.and_then(|part| usize::try_from(part).ok()).unwrap_or_default()
+    }
+
     /// The file of a payload as it lies on disk, which may be compressed. The last one stands for
     /// those that do not exist.
     pub fn path(&self, part: usize) -> PathBuf {

@@ -1,6 +1,6 @@
 //! `analyze-with-duckdb`: SQL over what was kept.
 
-use forebay_query::{ALL_ROWS, Conduct, Query, QueryError, Selected};
+use forebay_query::{ALL_ROWS, Conduct, Query, QueryError};
 
 use crate::{
     Desk, ToolError,
@@ -46,11 +46,7 @@ pub(crate) fn answer(
         return Ok(Reply::text(all.text).and_note(Some(note)));
     }
     let budget = budget.without(NOTE_TOKENS);
-    let query = match limit {
-        Some(limit) if !is_plan(&query) => first(query, limit),
-        _ => query,
-    };
-    match desk.keep(&query, conduct) {
+    match desk.keep(&query, limit, conduct) {
         Ok(kept) => {
             let id = kept.dataset.id();
             // Without an order, the same query may give other rows first.
@@ -58,10 +54,11 @@ pub(crate) fn answer(
             let shown = desk.service().select(&again, most, budget.max_bytes(), conduct)?;
             let shown = render::within(budget, format, &shown);
             let rows = counted(kept.rows, "row");
+            let whole = if kept.has_more { "What was asked for" } else { "The whole result" };
             let rest =
-                if kept.has_more { " The result has more rows, which were left out." } else { "" };
+                if kept.has_more { " There are more rows, which were left out." } else { "" };
             let saved = format!(
-                "{} The whole result, {rows}, is saved as {id}: query that, or read it by pages.{rest}",
+                "{} {whole}, {rows}, is saved as {id}: query that, or read it by pages.{rest}",
                 so_many(&shown, found.columns.len())
             );
             Ok(Reply::text(shown.text).and_text(saved))
@@ -86,27 +83,4 @@ fn so_many(shown: &Rendered, columns: usize) -> String {
         (1, false) => "The first row is shown.".to_owned(),
         (rows, false) => format!("The first {rows} rows are shown."),
     }
-}
-
-/// True if a query asks for its plan, which is no table.
-fn is_plan(query: &Query) -> bool {
-    let first = query.sql.split_whitespace().next();
-    first.is_some_and(|word| word.eq_ignore_ascii_case("EXPLAIN"))
-}
-
-/// The first rows of a query.
-fn first(query: Query, limit: u64) -> Query {
-    let sql = forebay_query::bare(&query.sql);
-    // The line break ends a comment that the query may end with.
-    Query { sql: format!("SELECT * FROM (\n{sql}\n) LIMIT {limit}"), ..query }
-}
-
-/// The rows that a person sees.
-pub fn select(
-    desk: &Desk,
-    query: &Query,
-    max_rows: u64,
-    conduct: &dyn Conduct,
-) -> Result<Selected, ToolError> {
-    Ok(desk.service().select(query, max_rows, u64::MAX, conduct)?)
 }

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use forebay_store::DatasetId;
 use serde_json::{Map, Value};
 
-use crate::{ToolError, definitions::Tool, error::refuse, near};
+use crate::{ToolError, definitions::Tool, error::refuse};
 
 /// The arguments of a call of a tool.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Arguments {
         };
         let known = tool.arguments();
         if let Some(unknown) = given.keys().find(|name| !known.contains(name)) {
-            let meant = near::to(unknown, known.iter().map(String::as_str));
+            let meant = forebay_query::nearest(unknown, known.iter().map(String::as_str));
             let meant = meant.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
             return refuse!(
                 "There is no argument {unknown}.{meant} {} takes {}.",

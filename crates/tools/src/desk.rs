@@ -12,7 +12,7 @@ use forebay_query::{Column, Conduct, FileForm, Query, Service};
 use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError};
 use serde_json::{Map, Value, json};
 
-use crate::{ToolError, definitions::Tool, error::refuse, near};
+use crate::{ToolError, definitions::Tool, error::refuse};
 
 /// The server that results of queries are of.
 const SERVER: &str = "forebay";
@@ -48,7 +48,8 @@ impl Desk {
             Err(StoreError::Unknown(id)) => {
                 let latest = store.list(&Filter { limit: Some(LATEST), ..Filter::default() })?;
                 let names = latest.iter().map(|entry| entry.id.as_str());
-                let meant = near::to(id.as_str(), names).filter(|name| differs_little(name, &id));
+                let meant = forebay_query::nearest(id.as_str(), names)
+                    .filter(|name| differs_little(name, &id));
                 let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
                 refuse!(
                     "There is no dataset {id}; it may have been removed by age.{meant} \
@@ -59,11 +60,16 @@ impl Desk {
         }
     }
 
-    /// Runs a query whose whole result becomes a dataset of its own.
-    pub fn keep(&self, query: &Query, conduct: &dyn Conduct) -> Result<Kept, ToolError> {
+    /// Runs a query whose result, or its first rows, becomes a dataset of its own.
+    pub(crate) fn keep(
+        &self,
+        query: &Query,
+        limit: Option<u64>,
+        conduct: &dyn Conduct,
+    ) -> Result<Kept, ToolError> {
         let folder = self.folder("spill")?;
         let file = Unnamed(folder.join(format!("result-{}", unique())));
-        let max_rows = self.service.limits().max_rows;
+        let max_rows = self.service.limits().max_rows.min(limit.unwrap_or(u64::MAX));
         let written = self.service.write(query, &file.0, FileForm::Parquet, max_rows, conduct)?;
         let store = self.store()?;
         let mut capture = store.capture()?;
@@ -90,13 +96,12 @@ impl Desk {
 }
 
 /// The result of a query that has become a dataset.
-pub struct Kept {
-    /// The dataset.
-    pub dataset: Dataset,
+pub(crate) struct Kept {
+    pub(crate) dataset: Dataset,
     /// How many rows it has.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// Whether the result has more, which are left out.
-    pub has_more: bool,
+    pub(crate) has_more: bool,
 }
 
 /// A file that goes away when it is no longer needed here.

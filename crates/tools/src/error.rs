@@ -1,8 +1,9 @@
 //! Why a tool cannot do what it was asked, in words that say what to try. A model reads them.
 
-use std::{error::Error, io, iter};
+use std::io;
 
 use forebay_chart::ChartError;
+use forebay_proxy::chain::with_causes;
 use forebay_query::QueryError;
 use forebay_store::StoreError;
 
@@ -30,8 +31,7 @@ pub enum ToolError {
 impl ToolError {
     /// What is wrong, with all causes, as one text.
     pub fn told(&self) -> String {
-        let causes = iter::successors(Some(self as &(dyn Error + 'static)), |it| (*it).source());
-        let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        let text = with_causes(self);
         // What was written for a model begins as it should.
         if matches!(self, Self::Refused(_) | Self::Query(_)) {
             return text;

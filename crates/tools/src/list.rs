@@ -9,7 +9,7 @@ use crate::{
     arguments::{Arguments, shown},
     budget::Budget,
     error::refuse,
-    json, near,
+    json,
     pages::Part,
     reply::Reply,
 };
@@ -99,7 +99,7 @@ fn filter(arguments: &Arguments) -> Result<Filter, ToolError> {
             "date_to" => filter.until = Some(moment(&name, text, Edge::End)?),
             _ => {
                 let known = ["tool", "server", "date_from", "date_to"];
-                let meant = near::to(&name, known.into_iter());
+                let meant = forebay_query::nearest(&name, known.into_iter());
                 let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
                 return refuse!(
                     "There is no filter {name}.{meant} There are {}.",

@@ -48,14 +48,14 @@ pub struct Toolbox {
     desk: Desk,
     offer: Offer,
     policy: Policy,
-    preparation: Option<Preparation>,
+    preparation: Preparation,
     /// The names of the upstream's own tools, as far as they have been listed.
     taken: Mutex<HashSet<String>>,
 }
 
 impl Toolbox {
     /// A toolbox for a client whose limits `policy` knows.
-    pub fn new(desk: Desk, offer: Offer, policy: Policy, preparation: Option<Preparation>) -> Self {
+    pub fn new(desk: Desk, offer: Offer, policy: Policy, preparation: Preparation) -> Self {
         Self { desk, offer, policy, preparation, taken: Mutex::default() }
     }
 
@@ -184,9 +184,7 @@ impl Sequel for Toolbox {
     }
 
     fn kept(&self, dataset: &Dataset) {
-        if let Some(preparation) = &self.preparation {
-            preparation.soon(dataset.id().clone());
-        }
+        self.preparation.soon(dataset.id().clone());
     }
 }
 

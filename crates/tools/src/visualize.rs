@@ -21,7 +21,6 @@ use crate::{
     desk::{Unnamed, unique},
     error::refuse,
     export::{self, Subject},
-    near,
     reply::Reply,
 };
 
@@ -182,7 +181,7 @@ fn column<'c>(columns: &'c [Column], name: &str) -> Result<&'c Column, ToolError
         return Ok(column);
     }
     let names = || columns.iter().map(|column| column.name.as_str());
-    let meant = near::to(name, names()).map(|it| format!(" Did you mean {it}?"));
+    let meant = forebay_query::nearest(name, names()).map(|it| format!(" Did you mean {it}?"));
     let known: Vec<&str> = names().take(SHOWN_COLUMNS).collect();
     refuse!(
         "There is no column {name}.{} The columns are {}.",

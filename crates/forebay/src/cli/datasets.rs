@@ -122,7 +122,7 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
         }
         Action::Path { id } => {
             let dataset = find(&store, &id)?;
-            let payload = forebay_intercept::main_payload(&dataset);
+            let payload = dataset.main_part();
             let path = store.plain_file(&dataset, payload)?;
             writeln!(out, "{}", path.display())?;
         }

@@ -3,7 +3,7 @@
 use forebay_query::{Column, literal, quoted};
 use serde_json::{Map, Value};
 
-use crate::{ToolError, arguments::shown, error::refuse, near, render::is_nested};
+use crate::{ToolError, arguments::shown, error::refuse, render::is_nested};
 
 /// What must hold for a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,7 +184,7 @@ pub(super) fn column<'c>(columns: &'c [Column], field: &str) -> Result<&'c Colum
         return Ok(column);
     }
     let names = || columns.iter().map(|column| column.name.as_str());
-    let meant = near::to(field, names()).map(|name| format!(" Did you mean {name}?"));
+    let meant = forebay_query::nearest(field, names()).map(|name| format!(" Did you mean {name}?"));
     let mut known: Vec<&str> = names().take(SHOWN).collect();
     if columns.len() > SHOWN {
         known.push("…");

@@ -3,16 +3,16 @@
 //! A database finds them. What is given are the records as they stand in the payload, if they stand
 //! there as JSON objects: nothing is lost between the two, not even how a number is written.
 
-use std::{fmt::Write as _, io::Read};
+use std::fmt::Write as _;
 
 use forebay_query::{
     Column, Conduct, NUMBER, PLACE, Query, Selected, is_result, quoted, table_name, table_names,
 };
-use forebay_store::{Dataset, Mapped};
+use forebay_store::Dataset;
 use forebay_wire::walk;
 use serde_json::Value;
 
-use super::{Page, Reading, conditions::column};
+use super::{Page, Reading, conditions::column, text};
 use crate::{Desk, ToolError, budget::Budget, error::refuse, json, render};
 
 /// What stands around the records.
@@ -110,11 +110,10 @@ impl Selection {
         for order in &page.sort {
             orders.push(order.sql(table.column(&order.field)?));
         }
-        // Records that are alike stay in the order in which they came.
-        orders.push(NUMBER.to_owned());
-        let order = match orders.len() {
-            1 => String::new(),
-            _ => format!(" ORDER BY {}", orders.join(", ")),
+        let order = match orders.as_slice() {
+            [] => String::new(),
+            // Records that are alike stay in the order in which they came.
+            orders => format!(" ORDER BY {}, {NUMBER}", orders.join(", ")),
         };
         Ok(Self { filter, order })
     }
@@ -202,7 +201,7 @@ impl<'d> Table<'d> {
             let _ = write!(columns, ", {}", quoted(&key.name));
         }
         let rows = self.rows(reader, &columns, selection, page)?;
-        let payload = Payload::open(reader.desk, self.dataset)?;
+        let payload = text::open(reader.desk, self.dataset, None)?;
         let wanted: Vec<&str> = fields.iter().map(|column| self.field(column)).collect();
         let mut records = Vec::new();
         let mut bytes = 0;
@@ -213,7 +212,7 @@ impl<'d> Table<'d> {
             }
             let mut cells = walk::elements(row.as_bytes()).into_iter().flatten();
             let place = cells.next().and_then(|cell| str::from_utf8(cell).ok()?.parse().ok());
-            let Some(members) = place.and_then(|place| payload.object_at(place)) else {
+            let Some(members) = place.and_then(|place| object_at(payload.bytes(), place)) else {
                 return Ok(None);
             };
             let key = key.map(|key| self.field(key)).zip(cells.next());
@@ -266,29 +265,14 @@ impl<'d> Table<'d> {
     }
 }
 
-/// The payload that a summary is about, which nobody removes while it is open.
-struct Payload {
-    text: Mapped,
-    _held: Box<dyn Read + Send>,
-}
-
-impl Payload {
-    fn open(desk: &Desk, dataset: &Dataset) -> Result<Self, ToolError> {
-        let part = forebay_intercept::main_payload(dataset);
-        let held = dataset.open(part)?;
-        let text = Mapped::open(&desk.store()?.plain_file(dataset, part)?)?;
-        Ok(Self { text, _held: held })
+/// The object at a place of a payload, or behind the key that is there.
+fn object_at(payload: &[u8], place: usize) -> Option<walk::Members<'_>> {
+    let (mut object, rest) = walk::value(payload.get(place..)?)?;
+    if object.starts_with(b"\"") {
+        let value = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+        (object, _) = walk::value(value)?;
     }
-
-    /// The object at a place, or behind the key that is there.
-    fn object_at(&self, place: usize) -> Option<walk::Members<'_>> {
-        let (mut object, rest) = walk::value(self.text.get(place..)?)?;
-        if object.starts_with(b"\"") {
-            let value = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-            (object, _) = walk::value(value)?;
-        }
-        walk::members(object)
-    }
+    walk::members(object)
 }
 
 /// A record with its values cut to what fits.

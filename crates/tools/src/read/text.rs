@@ -77,7 +77,7 @@ pub(super) fn open(
     }
     // The last part is what stands between the payloads.
     let payloads = dataset.metadata().parts.len().saturating_sub(1).max(1);
-    let part = block.unwrap_or_else(|| forebay_intercept::main_payload(dataset));
+    let part = block.unwrap_or_else(|| dataset.main_part());
     if part >= payloads {
         return refuse!(
             "{} has {}, counted from 0: there is no block {part}.",

@@ -29,10 +29,7 @@ pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
         ("Size", size(metadata.bytes()) + &tokens.unwrap_or_default()),
     ];
     facts.extend(description.record_count.map(|records| ("Records", grouped(records))));
-    facts.push((
-        "File",
-        dataset.path(forebay_intercept::main_payload(dataset)).display().to_string(),
-    ));
+    facts.push(("File", dataset.path(dataset.main_part()).display().to_string()));
     writeln!(screen, "{}\n", dataset.id())?;
     for (name, fact) in facts {
         writeln!(screen, "{name:8}  {fact}")?;

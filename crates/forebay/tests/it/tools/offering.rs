@@ -1,8 +1,6 @@
 //! Which tools a client sees, and under which names.
 
-use std::process::Command;
-
-use forebay_testkit::{peer::Peer, programs};
+use forebay_testkit::{peer::Peer, programs, real};
 use serde_json::{Value, json};
 
 use super::Client;
@@ -68,10 +66,10 @@ for line in sys.stdin:
 
 #[test]
 fn injected_tools_come_on_the_last_page_and_give_way_to_names_that_are_taken() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        return;
-    }
-    let mut command = forebay(["wrap", "--grace", "0.1", "--", "python3", "-c", PAGED]);
+    let test = "injected_tools_come_on_the_last_page_and_give_way_to_names_that_are_taken";
+    let Some(python) = real::python(test) else { return };
+    let interpreter = python.module("json").remove(0);
+    let mut command = forebay(["wrap", "--grace", "0.1", "--", &interpreter, "-c", PAGED]);
     let mut peer = Peer::start(&mut command);
     let mut ask = |method: &str, params: Value| -> Value {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});

@@ -3,7 +3,7 @@
 use strsim::damerau_levenshtein;
 
 /// The nearest of `known` to what was given, if one is near.
-pub(crate) fn to<'k>(given: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(given: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let given = given.to_lowercase();
     let distance = |name: &str| {
         let name = name.to_lowercase();
