@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 pub struct UpstreamName(Arc<str>);
 
 /// Names the upstream that owns a tool, a resource or a prompt.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Router {
     only: UpstreamName,
 }
@@ -57,6 +57,12 @@ impl UpstreamName {
             .find_map(|ending| without_version.strip_suffix(ending))
             .unwrap_or(without_version);
         Self::new(short)
+    }
+
+    /// Derives a name from a URL: its host.
+    pub fn from_url(url: &str) -> Self {
+        let host = url.parse::<http::Uri>().ok().and_then(|uri| Some(uri.host()?.to_owned()));
+        Self::new(host.unwrap_or_else(|| "upstream".to_owned()))
     }
 
     /// The name as text.

@@ -1,24 +1,26 @@
 //! `forebay wrap -- COMMAND`: a stdio client in front of a child process.
 
 use std::{
-    ffi::OsString,
     os::unix::process::ExitStatusExt,
-    path::PathBuf,
     process::{ExitCode, ExitStatus},
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
-use forebay_intercept::Glob;
 use forebay_proxy::{
     ProxyError,
-    record::Recorder,
-    router::UpstreamName,
     transport::stdio::{self, Ended, Settings},
 };
 
-use crate::{assemble, cli::SettingsArguments, config::Given, observe};
+use crate::{
+    assemble,
+    cli::{
+        keeping::KeepingArguments,
+        upstream::{Target, Upstream, UpstreamArguments, seconds},
+    },
+    observe,
+};
 
 /// Run an MCP server and stand in front of it, on standard input and output
 ///
@@ -27,53 +29,17 @@ use crate::{assemble, cli::SettingsArguments, config::Given, observe};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, override_usage = "forebay wrap [OPTIONS] -- COMMAND [ARGUMENTS]...")]
 pub(crate) struct WrapArguments {
-    /// Add a variable to the server's environment (may be repeated)
-    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = variable)]
-    environment: Vec<(OsString, OsString)>,
-
-    /// Start the server in this directory
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
-
-    /// Call the server by this name in errors and logs [default: taken from the command]
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-
     /// How long the server may take to end once the client has closed, and again after SIGTERM;
     /// calls that are under way get thirty times as long
     // Below what the official clients wait before they kill us, so that the server is told first.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     grace: Duration,
 
-    /// Append the session to this file as JSON Lines: every message, and no environment
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
+    #[command(flatten)]
+    keeping: KeepingArguments,
 
     #[command(flatten)]
-    settings: SettingsArguments,
-
-    /// How many tokens a result may have before it is kept [default: 8192, or what the client is
-    /// known to take]
-    #[arg(long, value_name = "TOKENS")]
-    threshold: Option<String>,
-
-    /// Let all results of this tool pass; `*` stands for any characters (may be repeated)
-    #[arg(long, value_name = "TOOL")]
-    exclude: Vec<String>,
-
-    /// Which tools are added to the server's: `core` (query, list, read), `full` (export and charts,
-    /// too), `none`, or names with commas between them [default: core]
-    #[arg(long, value_name = "TOOLS")]
-    tools: Option<String>,
-
-    /// Keep no results: every message passes as it came
-    #[arg(long, conflicts_with_all = ["threshold", "exclude", "tools"])]
-    no_capture: bool,
-
-    /// The server's command and its arguments; all that follows belongs to it
-    // `--` before it is good style, but some clients swallow it.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    command: Vec<OsString>,
+    upstream: UpstreamArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -89,42 +55,10 @@ const NOT_FOUND: u8 = 127;
 const NOT_STARTED: u8 = 126;
 
 pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
-    let mut words = arguments.command.into_iter();
-    let Some(program) = words.next() else { bail!("there is no command to run") };
-    if program.as_encoded_bytes().starts_with(b"-") {
-        let option = program.to_string_lossy();
-        bail!("there is no option `{option}`; see `forebay help wrap`");
-    }
-    let threshold =
-        arguments.threshold.map(|tokens| ("--threshold", "threshold", Given::Word(tokens)));
-    let tools = arguments.tools.map(|tools| ("--tools", "injected_tools", Given::Word(tools)));
-    let no_capture =
-        arguments.no_capture.then_some(("--no-capture", "enabled", Given::Switch(false)));
-    let flags = threshold.into_iter().chain(tools).chain(no_capture).collect();
-    let mut config = arguments.settings.load(flags)?;
-    config.policy.excluded_tools.extend(arguments.exclude.into_iter().map(Glob::new));
-    let command = stdio::Command {
-        program,
-        arguments: words.collect(),
-        environment: arguments.environment,
-        directory: arguments.cwd,
-    };
-    let shown = |word: &OsString| word.to_string_lossy().into_owned();
-    let shown_arguments: Vec<String> = command.arguments.iter().map(shown).collect();
-    let name = match arguments.name {
-        Some(name) => UpstreamName::new(name),
-        None => UpstreamName::from_command(&shown(&command.program), &shown_arguments),
-    };
-    let recorder = match &arguments.record {
-        Some(path) => {
-            let line = [vec![shown(&command.program)], shown_arguments].concat();
-            let recorder = Recorder::create(path, &name, &line)
-                .with_context(|| format!("cannot record to `{}`", path.display()))?;
-            Some(recorder)
-        }
-        None => None,
-    };
+    let config = arguments.keeping.load()?;
+    let Upstream { name, target, recorder } = arguments.upstream.resolve()?;
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
+    let Target::Command(command) = target else { bail!("URL") };
     let (relay, usage) = assemble::relay(name, config, recorder)?;
     let ended = stdio::wrap(&command, relay, &settings)?;
     // Before we end as the server did, which may be by a signal.
@@ -161,19 +95,4 @@ fn say_not_started(error: &ProxyError) -> ExitCode {
         }
         _ => ExitCode::from(NOT_STARTED),
     }
-}
-
-fn variable(text: &str) -> Result<(OsString, OsString), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
-        _ => Err("write KEY=VALUE, for example API_KEY=abc".to_owned()),
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .filter(|duration| *duration <= Duration::from_secs(24 * 60 * 60))
-        .ok_or_else(|| "write a number of seconds, for example 5 or 0.5".to_owned())
 }

@@ -4,9 +4,9 @@
 //! what it costs to pass through a pipe. The main thread waits for the first thing to end, and
 //! [`supervise`] says what follows from it, so that the child ([`child`]) always ends too.
 
-mod child;
+pub(super) mod child;
 mod couriers;
-mod pipe;
+pub(super) mod pipe;
 mod pump;
 mod supervise;
 
@@ -29,6 +29,7 @@ use signal_hook::{
     iterator::Signals,
 };
 
+pub(super) use self::supervise::description as ended;
 use self::{
     child::Started,
     couriers::{Couriers, Crew},
