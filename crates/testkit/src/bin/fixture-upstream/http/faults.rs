@@ -21,10 +21,9 @@ pub(crate) fn befall(message: &Json, fault: Option<Fault>) -> (Pieces, Option<Fa
             (message.pieces(), None)
         }
         Some(fault @ (Fault::Cut | Fault::Die)) => {
-            let half = message.as_whole().map(|whole| whole.slice(..whole.len() / 2));
-            let half: Pieces = match half {
-                Some(half) => Box::new(std::iter::once(half)),
-                None => Box::new(message.pieces().take(2)),
+            let half: Pieces = match message.as_whole() {
+                Some(whole) => Box::new(std::iter::once(whole.slice(..whole.len() / 2))),
+                None => Box::new(message.pieces().take(1)),
             };
             (half, Some(fault))
         }
