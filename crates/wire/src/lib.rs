@@ -11,6 +11,7 @@ pub mod framing;
 pub mod reply;
 pub mod scan;
 mod skip;
+pub mod sse;
 pub mod syntax;
 mod valid;
 pub mod walk;
