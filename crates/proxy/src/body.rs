@@ -315,6 +315,11 @@ impl Message {
         Self(parts)
     }
 
+    /// What it is made of, in order.
+    pub(crate) fn parts(&self) -> &[Payload] {
+        &self.0
+    }
+
     /// Writes the line.
     pub fn write_to(&self, sink: &mut impl Write) -> io::Result<()> {
         for payload in &self.0 {

@@ -17,6 +17,15 @@ pub enum ProxyError {
         #[source]
         source: std::io::Error,
     },
+    /// What should lead to an upstream is no such URL. It is not repeated: it may hold a secret.
+    #[error("this is no URL of an upstream: {hint}")]
+    UpstreamUrl {
+        /// What to write.
+        hint: String,
+    },
+    /// Connections cannot be made at all.
+    #[error("cannot set up connections to remote upstreams")]
+    HttpClient(#[source] reqwest::Error),
     /// Our own handles or threads could not be set up.
     #[error("cannot set up the proxy's own input and output")]
     Setup(#[source] std::io::Error),

@@ -59,6 +59,12 @@ impl UpstreamName {
         Self::new(short)
     }
 
+    /// Derives a name from a URL: its host.
+    pub fn from_url(url: &str) -> Self {
+        let host = url.parse::<http::Uri>().ok().and_then(|uri| Some(uri.host()?.to_owned()));
+        Self::new(host.unwrap_or_else(|| "upstream".to_owned()))
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -92,6 +98,19 @@ mod tests {
             let program = words.next().unwrap();
             let arguments: Vec<String> = words.collect();
             assert_eq!(UpstreamName::from_command(&program, &arguments).as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn a_remote_upstream_is_called_by_its_host() {
+        let cases = [
+            ("https://mcp.example.com/mcp?key=secret", "mcp.example.com"),
+            ("http://user:word@localhost:3001/mcp", "localhost"),
+            ("http://[::1]:8080/", "[::1]"),
+            ("nonsense and spaces", "upstream"),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(UpstreamName::from_url(url).as_str(), expected);
         }
     }
 }

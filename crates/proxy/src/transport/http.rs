@@ -1,5 +1,10 @@
 //! Streamable HTTP: upstreams that are reached by URL, and clients that reach us by one.
 
 mod credentials;
+mod remote;
+mod streamed;
 
-pub use self::credentials::{Credentials, CredentialsError, Pending};
+pub use self::{
+    credentials::{Credentials, CredentialsError, Pending},
+    remote::{Remote, RemoteError, RemoteSettings},
+};
