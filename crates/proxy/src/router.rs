@@ -100,4 +100,17 @@ mod tests {
             assert_eq!(UpstreamName::from_command(&program, &arguments).as_str(), expected);
         }
     }
+
+    #[test]
+    fn a_remote_upstream_is_called_by_its_host() {
+        let cases = [
+            ("https://mcp.example.com/mcp?key=secret", "mcp.example.com"),
+            ("http://user:word@localhost:3001/mcp", "localhost"),
+            ("http://[::1]:8080/", "[::1]"),
+            ("nonsense and spaces", "upstream"),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(UpstreamName::from_url(url).as_str(), expected);
+        }
+    }
 }
