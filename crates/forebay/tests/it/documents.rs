@@ -36,7 +36,9 @@ fn the_command_line_reference_is_current() {
          ## `forebay datasets`\n\n```text\n{}\n```\n\n## `forebay query`\n\n```text\n{}\n```\n\n\
          ## `forebay read`\n\n```text\n{}\n```\n\n## `forebay export`\n\n```text\n{}\n```\n\n\
          ## `forebay plot`\n\n```text\n{}\n```\n\n## `forebay stats`\n\n```text\n{}\n```\n\n\
-         ## `forebay demo`\n\n```text\n{}\n```\n\n## `forebay config`\n\n```text\n{}\n```\n",
+         ## `forebay demo`\n\n```text\n{}\n```\n\n## `forebay auth`\n\n```text\n{}\n```\n\n\
+         ## `forebay auth login`\n\n```text\n{}\n```\n\n\
+         ## `forebay config`\n\n```text\n{}\n```\n",
         help(&["--help"]),
         help(&["wrap", "--help"]),
         help(&["datasets", "--help"]),
@@ -46,6 +48,8 @@ fn the_command_line_reference_is_current() {
         help(&["plot", "--help"]),
         help(&["stats", "--help"]),
         help(&["demo", "--help"]),
+        help(&["auth", "--help"]),
+        help(&["auth", "login", "--help"]),
         help(&["config", "--help"]),
     );
     is_current("docs/cli.md", &reference);
