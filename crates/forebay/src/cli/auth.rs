@@ -58,7 +58,7 @@ enum Action {
 ///
 /// The tokens are kept in `auth` under `FOREBAY_HOME` or `~/.forebay`, in a file that only you can
 /// read, and are sent to that server alone. They are renewed by themselves as long as the server
-/// allows it. Servers that run already take up a new login with their next request.
+/// allows it. Sessions that run already take up a new login with their next request.
 #[derive(Debug, Args)]
 struct LoginArguments {
     /// The server's URL
@@ -130,8 +130,8 @@ async fn log_in(
     let login = attempt.finish().await?;
     let turn = keep.turn(upstream).await?;
     keep.write(upstream, &login, &turn)?;
-    let file = keep.file(upstream);
-    writeln!(screen, "Logged in{}. The tokens are in {}.", until(&login), file.display())?;
+    let (validity, file) = (validity(&login), keep.file(upstream));
+    writeln!(screen, "Logged in. The login is {validity}.\nIts tokens are in {}.", file.display())?;
     Ok(())
 }
 
@@ -153,7 +153,9 @@ async fn check(upstream: &Address, keep: &Keep, screen: &mut Screen) -> Result<(
         bail!("{upstream} answers {}", reception.status);
     }
     match keep.read(upstream)?.filter(|_| said.is_some()) {
-        Some(login) => writeln!(screen, "{upstream} accepts the login{}.", until(&login))?,
+        Some(login) => {
+            writeln!(screen, "{upstream} accepts the login, which is {}.", validity(&login))?;
+        }
         None => writeln!(screen, "{upstream} does not ask for a login.")?,
     }
     Ok(())
@@ -216,13 +218,13 @@ fn without_secrets(login: &Login) -> Value {
     })
 }
 
-/// How long a login holds, as the end of a sentence.
-fn until(login: &Login) -> String {
-    let end = login.expires_at.map(minute);
-    match (end, login.refresh_token.is_some()) {
-        (_, true) => ", which is renewed by itself".to_owned(),
-        (Some(end), false) => format!(" until {end} UTC"),
-        (None, false) => String::new(),
+/// How long a login holds.
+fn validity(login: &Login) -> String {
+    match (login.expires_at.map(minute), login.refresh_token.is_some()) {
+        (Some(end), true) => format!("good until {end} UTC, and renewed by itself"),
+        (Some(end), false) => format!("good until {end} UTC"),
+        (None, true) => "renewed by itself".to_owned(),
+        (None, false) => "good until it is revoked".to_owned(),
     }
 }
 

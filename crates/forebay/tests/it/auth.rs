@@ -108,9 +108,15 @@ impl Place {
         (String::new(), told, Some(2))
     }
 
+    /// What it says to those who are.
     fn accepts(&self) -> (String, String, Option<i32>) {
-        let told = format!("{} accepts the login, which is renewed by itself.\n", self.url);
+        let told = format!("{} accepts the login, which is {}.\n", self.url, self.validity());
         (told, String::new(), Some(0))
+    }
+
+    fn validity(&self) -> String {
+        let end = self.kept()["expires_at"].as_str().unwrap().replace('T', " ");
+        format!("good until {} UTC, and renewed by itself", &end[.."2026-01-01 00:00".len()])
     }
 }
 
@@ -162,11 +168,11 @@ fn a_login_is_kept_for_its_owner_alone_and_shown_without_tokens() {
     let callback = redirect(&page);
     let answer = visit("GET", &callback);
     assert!(answer.ends_with("Forebay has its answer. You can close this window.\n"), "{answer}");
-    let end = login.next_line();
+    let ends = [login.next_line(), login.next_line()];
     let logged = login.wait_for_stderr();
     let file = place.file();
-    let kept_in = format!("The tokens are in {}.", file.display());
-    assert_eq!(end, format!("Logged in, which is renewed by itself. {kept_in}"));
+    let holds = format!("Logged in. The login is {}.", place.validity());
+    assert_eq!(ends, [holds, format!("Its tokens are in {}.", file.display())]);
     assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
     assert_eq!(place.auth(&["check", &place.url]), place.accepts());
 
