@@ -30,7 +30,8 @@ impl Streamed {
         Self { parts, left }
     }
 
-    fn next(&mut self) -> Option<io::Result<Bytes>> {
+    /// The next portion.
+    pub(crate) fn next(&mut self) -> Option<io::Result<Bytes>> {
         let part = loop {
             let part = self.parts.pop_front()?;
             if part.bytes() > 0 {

@@ -10,7 +10,7 @@ use std::{
         fd::OwnedFd,
         unix::process::{CommandExt, ExitStatusExt},
     },
-    process::{Child, ChildStdout, Command as ProcessCommand, ExitStatus, Stdio},
+    process::{Child, Command as ProcessCommand, ExitStatus, Stdio},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -22,14 +22,14 @@ use rustix::{
     },
 };
 
-use super::{Command, pipe::Inlet};
+use super::Command;
 use crate::{ProxyError, events, router::UpstreamName};
 
 /// An upstream that has just been started.
 pub(super) struct Started {
     pub(super) process: Process,
     pub(super) input: OwnedFd,
-    pub(super) output: Inlet,
+    pub(super) output: OwnedFd,
 }
 
 /// The upstream's process and its group, whose id is the process's own.
@@ -70,13 +70,12 @@ pub(super) fn start(
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into()));
     };
-    widen(&output);
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let guard = guard(child.id(), grace).inspect_err(events::guard_missing).ok();
     Ok(Started {
         process: Process { id, child: Mutex::new(child), guard: guard.map(Mutex::new) },
         input: input.into(),
-        output: Inlet::new(output.into()),
+        output: output.into(),
     })
 }
 
@@ -149,17 +148,6 @@ fn end_with_parent(process: &mut ProcessCommand) {
 
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent(_process: &mut ProcessCommand) {}
-
-/// Lets the upstream write ahead while we read, so that a large result passes faster. It is a wish;
-/// more would eat into what the system grants a user for all pipes.
-#[cfg(target_os = "linux")]
-fn widen(pipe: &ChildStdout) {
-    const PIPE_BYTES: usize = 256 * 1024;
-    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn widen(_pipe: &ChildStdout) {}
 
 /// Starts the guard: if its input closes without a line having come, it ends the process group, as
 /// far as there is anything left of it.
