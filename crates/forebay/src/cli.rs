@@ -6,15 +6,18 @@ pub(crate) mod datasets;
 pub(crate) mod demo;
 pub(crate) mod export;
 mod figures;
+pub(crate) mod keeping;
 pub(crate) mod plot;
 mod progress;
 pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod screen;
+pub(crate) mod serve;
 mod sheet;
 pub(crate) mod stats;
 mod subject;
 mod table;
+pub(crate) mod upstream;
 pub(crate) mod wrap;
 
 use std::path::PathBuf;
@@ -45,6 +48,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Wrap(wrap::WrapArguments),
+    Serve(serve::ServeArguments),
     Datasets(datasets::DatasetsArguments),
     Query(query::QueryArguments),
     Read(read::ReadArguments),

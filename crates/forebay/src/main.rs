@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     observe::start(&cli.log);
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
+        Command::Serve(arguments) => cli::serve::run(arguments),
         Command::Datasets(arguments) => cli::datasets::run(arguments, &mut Screen::stdout()),
         Command::Stats(arguments) => cli::stats::run(arguments, &mut Screen::stdout()),
         Command::Demo(arguments) => cli::demo::run(&arguments, &mut Screen::stdout()),

@@ -320,6 +320,52 @@ impl Message {
         &self.0
     }
 
+    /// Its length.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.iter().map(Payload::bytes).sum()
+    }
+
+    /// The line with `text` in the place of what stood at `span` in `body`. If that is not in the
+    /// line any more, nothing changes.
+    pub(crate) fn with(self, body: &Arc<Body>, span: &Range<u64>, text: &str) -> Self {
+        let stands_in = |payload: &Payload| {
+            Arc::ptr_eq(&payload.body, body)
+                && payload.span.start <= span.start
+                && span.end <= payload.span.end
+        };
+        let mut parts = Vec::with_capacity(self.0.len() + 2);
+        for payload in self.0 {
+            if stands_in(&payload) {
+                parts.push(Payload::new(body.clone(), payload.span.start..span.start));
+                parts.push(Payload::from(text.as_bytes().to_vec()));
+                parts.push(Payload::new(body.clone(), span.end..payload.span.end));
+            } else {
+                parts.push(payload);
+            }
+        }
+        Self(parts)
+    }
+
+    /// The whole line in memory.
+    pub(crate) fn into_bytes(self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.bytes()).unwrap_or(0));
+        self.write_to(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The line in pieces, none of them large.
+    pub(crate) fn pieces(self) -> impl Iterator<Item = io::Result<Vec<u8>>> + Send + 'static {
+        self.0.into_iter().flat_map(|Payload { body, span }| {
+            let starts = span.clone().step_by(COPY_BYTES);
+            starts.map(move |start| {
+                let end = span.end.min(start + COPY_BYTES as u64);
+                let mut piece = Vec::new();
+                Payload::new(body.clone(), start..end).reader().read_to_end(&mut piece)?;
+                Ok(piece)
+            })
+        })
+    }
+
     /// Writes the line.
     pub fn write_to(&self, sink: &mut impl Write) -> io::Result<()> {
         for payload in &self.0 {

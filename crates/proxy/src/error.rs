@@ -1,5 +1,7 @@
 //! What can go wrong with a session as a whole. Each error names its side.
 
+use std::net::SocketAddr;
+
 use crate::router::UpstreamName;
 
 /// An error that ends a session, or keeps it from starting.
@@ -17,6 +19,20 @@ pub enum ProxyError {
         #[source]
         source: std::io::Error,
     },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Whoever can reach the address could use the upstream.
+    #[error(
+        "{0} can be reached from other machines; listen on 127.0.0.1, or say with --token-file what \
+         clients must show"
+    )]
+    OpenToAll(SocketAddr),
     /// What should lead to an upstream is no such URL. It is not repeated: it may hold a secret.
     #[error("this is no URL of an upstream: {hint}")]
     UpstreamUrl {

@@ -31,8 +31,8 @@ use crate::{
 pub struct Relay {
     session: Mutex<Session>,
     router: Router,
-    chain: Chain,
-    recorder: Option<Recorder>,
+    chain: Arc<Chain>,
+    recorder: Option<Arc<Recorder>>,
     /// How many lines are being taken through the chain.
     consulting: AtomicUsize,
     /// How many lines were not JSON, of either side.
@@ -85,9 +85,24 @@ pub struct Outgoing {
 impl Relay {
     /// A relay for one client and one upstream.
     pub fn new(router: Router, chain: Chain, recorder: Option<Recorder>) -> Self {
-        let session = Mutex::new(Session::new(router.upstream().clone()));
+        let session = Session::new(router.upstream().clone());
+        Self::with(session, router, Arc::new(chain), recorder.map(Arc::new))
+    }
+
+    /// A relay for another conversation with the same upstream, through the same chain.
+    pub fn beside(&self) -> Self {
+        let session = self.session().beside();
+        Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
+    }
+
+    fn with(
+        session: Session,
+        router: Router,
+        chain: Arc<Chain>,
+        recorder: Option<Arc<Recorder>>,
+    ) -> Self {
         let (consulting, not_json) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Self { session, router, chain, recorder, consulting, not_json }
+        Self { session: Mutex::new(session), router, chain, recorder, consulting, not_json }
     }
 
     /// The upstream's name.
@@ -327,7 +342,8 @@ impl Consultation {
         })
     }
 
-    fn is_from_client(&self) -> bool {
+    /// True if it is about calls, false if it is about answers.
+    pub fn is_from_client(&self) -> bool {
         self.parts.iter().any(|part| matches!(part.subject, PartSubject::Call { .. }))
     }
 }

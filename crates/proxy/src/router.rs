@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 pub struct UpstreamName(Arc<str>);
 
 /// Names the upstream that owns a tool, a resource or a prompt.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Router {
     only: UpstreamName,
 }

@@ -11,7 +11,7 @@ use std::{
     collections::{HashMap, HashSet, VecDeque},
     mem,
     ops::Range,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use forebay_wire::{Envelope, Id, Kind};
@@ -38,15 +38,21 @@ pub struct Session {
     held: HashSet<u64>,
     /// The upstream's requests (sampling, elicitation, roots …) that the client has not answered.
     questions: HashSet<Id>,
-    /// The calls that became tasks, by the task's id, and in the order they did.
-    tasks: HashMap<String, Arc<Call>>,
-    task_order: VecDeque<String>,
+    /// The calls that became tasks; other conversations may ask for their results.
+    tasks: Arc<Mutex<Tasks>>,
     /// Why no call can be delivered any more.
     refusal: Option<String>,
     /// Nobody reads answers any more.
     is_client_gone: bool,
     /// How many requests the client has made.
     asked: u64,
+}
+
+/// The calls that became tasks, by the task's id, and in the order they did.
+#[derive(Debug, Default)]
+struct Tasks {
+    calls: HashMap<String, Arc<Call>>,
+    order: VecDeque<String>,
 }
 
 /// A request of the client's.
@@ -162,12 +168,17 @@ impl Session {
             calls: HashMap::new(),
             held: HashSet::new(),
             questions: HashSet::new(),
-            tasks: HashMap::new(),
-            task_order: VecDeque::new(),
+            tasks: Arc::default(),
             refusal: None,
             is_client_gone: false,
             asked: 0,
         }
+    }
+
+    /// Another conversation with the same upstream: over HTTP a client may have one for each
+    /// request, and a task that was started in one is asked for in the next.
+    pub fn beside(&self) -> Self {
+        Self { tasks: self.tasks.clone(), ..Self::new(self.upstream.clone()) }
     }
 
     /// The era that the client speaks.
@@ -232,7 +243,7 @@ impl Session {
                 .as_ref()
                 .and_then(|state| era::result_in_task(source, state))
                 .and_then(|(task_id, span)| {
-                    let call = self.tasks.get(&task_id?)?.clone();
+                    let call = self.task(&task_id?)?;
                     Some(Subject { kind: SubjectKind::Result, call, span })
                 })
                 .map_or(FromUpstream::Forward, FromUpstream::Inspect),
@@ -268,6 +279,26 @@ impl Session {
         self.is_client_gone = true;
         let held = mem::take(&mut self.held);
         self.calls.extract_if(|_, call| held.contains(&call.number)).map(|(_, call)| call).collect()
+    }
+
+    /// From now on the upstream knows this call as `alias`; to the client it keeps its id.
+    pub fn rename(&mut self, id: &Id, alias: Id) {
+        if let Some(call) = self.calls.remove(id) {
+            self.calls.insert(alias, call);
+        }
+    }
+
+    /// True if the client waits for the answer to this call, which is not one that stays open.
+    pub fn awaits(&self, id: &Id) -> bool {
+        self.calls.get(id).is_some_and(|call| !call.is_subscription())
+    }
+
+    /// Nobody will answer this call any more; `false` if nobody waits for it.
+    pub fn forget(&mut self, id: &Id) -> bool {
+        self.calls.remove(id).is_some_and(|call| {
+            self.held.remove(&call.number);
+            true
+        })
     }
 
     /// From now on every request is refused with `reason`.
@@ -358,15 +389,25 @@ impl Session {
         FromUpstream::Inspect(Subject { kind, call, span })
     }
 
-    fn remember_task(&mut self, task_id: String, call: Arc<Call>) {
-        if self.tasks.insert(task_id.clone(), call).is_none() {
-            self.task_order.push_back(task_id);
+    /// The call that became this task.
+    fn task(&self, task_id: &str) -> Option<Arc<Call>> {
+        self.tasks().calls.get(task_id).cloned()
+    }
+
+    fn remember_task(&self, task_id: String, call: Arc<Call>) {
+        let mut tasks = self.tasks();
+        if tasks.calls.insert(task_id.clone(), call).is_none() {
+            tasks.order.push_back(task_id);
         }
-        if self.task_order.len() > MAX_TASKS
-            && let Some(oldest) = self.task_order.pop_front()
+        if tasks.order.len() > MAX_TASKS
+            && let Some(oldest) = tasks.order.pop_front()
         {
-            self.tasks.remove(&oldest);
+            tasks.calls.remove(&oldest);
         }
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

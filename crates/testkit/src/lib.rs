@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "likewise")]
 
 pub mod corpus;
+pub mod http;
 pub mod peer;
 pub mod playbook;
 pub mod programs;

@@ -111,7 +111,7 @@ pub(super) fn of_request(method: &str, params: &Params) -> Option<Era> {
 pub(super) fn purpose(session: &Session, method: &str, params: Params) -> Purpose {
     let task = |task_id: Option<String>| {
         let task_id = task_id?;
-        let origin = session.tasks.get(&task_id)?.clone();
+        let origin = session.task(&task_id)?;
         Some((task_id, origin))
     };
     match method {

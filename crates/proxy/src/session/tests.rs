@@ -228,8 +228,8 @@ fn forgotten_tasks_are_the_oldest() {
     }
     let session = play.nothing_more();
     let session = session.0.session();
-    assert_eq!(session.tasks.len(), super::MAX_TASKS);
-    assert!(!session.tasks.contains_key("0"));
+    assert_eq!(session.tasks().calls.len(), super::MAX_TASKS);
+    assert!(!session.tasks().calls.contains_key("0"));
 }
 
 #[test]

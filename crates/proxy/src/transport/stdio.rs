@@ -5,9 +5,9 @@
 //! [`supervise`] says what follows from it, so that the upstream ([`upstream`]) always ends too: a
 //! child process ([`child`]), or a bridge to another machine.
 
-mod child;
+pub(super) mod child;
 mod couriers;
-mod pipe;
+pub(super) mod pipe;
 mod pump;
 mod supervise;
 mod upstream;
@@ -31,6 +31,7 @@ use signal_hook::{
     iterator::Signals,
 };
 
+pub(super) use self::supervise::description as ended;
 use self::{
     couriers::{Couriers, Crew},
     pipe::{Inlet, Outlet},

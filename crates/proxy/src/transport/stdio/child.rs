@@ -7,7 +7,7 @@
 use std::{
     io::{self, Write},
     os::{
-        fd::OwnedFd,
+        fd::{AsFd, OwnedFd},
         unix::process::{CommandExt, ExitStatusExt},
     },
     process::{Child, Command as ProcessCommand, ExitStatus, Stdio},
@@ -22,18 +22,18 @@ use rustix::{
     },
 };
 
-use super::Command;
+use super::{Command, pipe::Inlet};
 use crate::{ProxyError, events, router::UpstreamName};
 
 /// An upstream that has just been started.
-pub(super) struct Started {
-    pub(super) process: Process,
-    pub(super) input: OwnedFd,
-    pub(super) output: OwnedFd,
+pub(in crate::transport) struct Started {
+    pub(in crate::transport) process: Process,
+    pub(in crate::transport) input: OwnedFd,
+    pub(in crate::transport) output: Inlet,
 }
 
 /// The upstream's process and its group, whose id is the process's own.
-pub(super) struct Process {
+pub(in crate::transport) struct Process {
     id: Option<Pid>,
     /// Not reaped until we end: as long as it is a zombie, nobody else can get its id, and a
     /// signal cannot hit a stranger.
@@ -43,7 +43,7 @@ pub(super) struct Process {
 }
 
 /// Starts `command` with pipes for its input and output; its stderr is ours.
-pub(super) fn start(
+pub(in crate::transport) fn start(
     command: &Command,
     name: &UpstreamName,
     grace: Duration,
@@ -70,18 +70,19 @@ pub(super) fn start(
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into()));
     };
+    widen(&output);
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let guard = guard(child.id(), grace).inspect_err(events::guard_missing).ok();
     Ok(Started {
         process: Process { id, child: Mutex::new(child), guard: guard.map(Mutex::new) },
         input: input.into(),
-        output: output.into(),
+        output: Inlet::new(output.into()),
     })
 }
 
 impl Process {
     /// Sends a signal to the upstream and what it has started.
-    pub(super) fn signal(&self, signal: i32) {
+    pub(in crate::transport) fn signal(&self, signal: i32) {
         if let (Some(group), Some(signal)) = (self.id, Signal::from_named_raw(signal)) {
             // It fails only if nobody is left to be signalled.
             let _ = kill_process_group(group, signal);
@@ -90,8 +91,9 @@ impl Process {
 }
 
 impl Process {
-    /// Reaps an upstream that has ended, and sends the guard home if nothing is left of its group.
-    pub(super) fn release(&self) {
+    /// Reaps an upstream that has ended, and sends the guard home if nothing is left of its group;
+    /// `false` if something is.
+    pub(in crate::transport) fn release(&self) -> bool {
         let reaped = self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
         let is_gone = self.id.is_some_and(|id| test_kill_process_group(id) == Err(Errno::SRCH));
         if let (Ok(Some(_)), true, Some(guard)) = (reaped, is_gone, &self.guard) {
@@ -100,32 +102,46 @@ impl Process {
                 let _ = guard.wait();
             }
         }
+        is_gone
     }
 }
 
 /// An upstream's exit, to be waited for.
-pub(super) struct Exit(Option<Pid>);
+pub(in crate::transport) struct Exit(Option<Pid>);
 
 impl Process {
-    pub(super) fn exit(&self) -> Exit {
+    pub(in crate::transport) fn exit(&self) -> Exit {
         Exit(self.id)
     }
 }
 
 impl Exit {
     /// Waits for the process to end, and leaves it to be reaped.
-    pub(super) fn wait(&self) -> Option<ExitStatus> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    pub(in crate::transport) fn wait(&self) -> Option<ExitStatus> {
         loop {
-            match waitid(WaitId::Pid(self.0?), options) {
-                Ok(Some(status)) => {
-                    let code = status.exit_status().map(|code| code << 8);
-                    return Some(ExitStatus::from_raw(code.or(status.terminating_signal())?));
-                }
+            match self.look(WaitIdOptions::empty()) {
                 Ok(None) | Err(Errno::INTR) => {}
+                Ok(status) => return status,
                 Err(_) => return None,
             }
         }
+    }
+
+    /// How the process has ended, if it has; it is left to be reaped.
+    pub(in crate::transport) fn has_come(&self) -> Option<ExitStatus> {
+        match self.look(WaitIdOptions::NOHANG) {
+            Ok(status) => status,
+            // There is no such process any more.
+            Err(_) => Some(ExitStatus::default()),
+        }
+    }
+
+    fn look(&self, how: WaitIdOptions) -> Result<Option<ExitStatus>, Errno> {
+        let id = self.0.ok_or(Errno::CHILD)?;
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | how;
+        let Some(status) = waitid(WaitId::Pid(id), options)? else { return Ok(None) };
+        let code = status.exit_status().map(|code| code << 8);
+        Ok(code.or(status.terminating_signal()).map(ExitStatus::from_raw))
     }
 }
 
@@ -148,6 +164,17 @@ fn end_with_parent(process: &mut ProcessCommand) {
 
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent(_process: &mut ProcessCommand) {}
+
+/// Lets the upstream write ahead while we read, so that a large result passes faster. It is a wish;
+/// more would eat into what the system grants a user for all pipes.
+#[cfg(target_os = "linux")]
+pub(super) fn widen(pipe: &impl AsFd) {
+    const PIPE_BYTES: usize = 256 * 1024;
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn widen(_pipe: &impl AsFd) {}
 
 /// Starts the guard: if its input closes without a line having come, it ends the process group, as
 /// far as there is anything left of it.

@@ -19,7 +19,7 @@ use crate::{body::Message, chain::ToClient};
 
 /// Where lines come from.
 #[derive(Debug)]
-pub(super) struct Inlet(File);
+pub(in crate::transport) struct Inlet(File);
 
 /// Where lines go to. Lines of several threads do not mix.
 #[derive(Debug)]
@@ -53,6 +53,10 @@ struct Turn<'a> {
 impl Inlet {
     pub(super) fn new(descriptor: OwnedFd) -> Self {
         Self(File::from(descriptor))
+    }
+
+    pub(in crate::transport) fn into_descriptor(self) -> OwnedFd {
+        self.0.into()
     }
 
     pub(super) fn stdin() -> io::Result<Self> {

@@ -288,7 +288,7 @@ impl Supervisor {
 }
 
 /// How an upstream ended, as the end of a sentence.
-fn description(status: ExitStatus) -> String {
+pub(in crate::transport) fn description(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with code {code}"),
         (None, Some(signal)) => {

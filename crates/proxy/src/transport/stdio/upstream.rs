@@ -2,10 +2,7 @@
 //! takes lines, gives lines, can be told to end, and ends.
 
 use std::{
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::process::ExitStatusExt,
-    },
+    os::{fd::OwnedFd, unix::process::ExitStatusExt},
     process::ExitStatus,
     thread::JoinHandle,
 };
@@ -55,11 +52,11 @@ pub(super) fn start(
         Upstream::Remote(remote) => {
             let started =
                 bridge::start(*remote, settings.spool.clone()).map_err(ProxyError::Setup)?;
-            (Running::Bridge(started.bridge), started.input, started.output)
+            child::widen(&started.output);
+            (Running::Bridge(started.bridge), started.input, Inlet::new(started.output))
         }
     };
-    widen(&output);
-    Ok(Started { running, input, output: Inlet::new(output) })
+    Ok(Started { running, input, output })
 }
 
 impl Running {
@@ -88,7 +85,7 @@ impl Running {
     /// Lets go of what has ended.
     pub(super) fn release(&self) {
         match self {
-            Self::Process(process) => process.release(),
+            Self::Process(process) => drop(process.release()),
             Self::Bridge(_) => {}
         }
     }
@@ -106,14 +103,3 @@ impl Exit {
         }
     }
 }
-
-/// Lets the upstream write ahead while we read, so that a large result passes faster. It is a wish;
-/// more would eat into what the system grants a user for all pipes.
-#[cfg(target_os = "linux")]
-fn widen(pipe: &impl AsFd) {
-    const PIPE_BYTES: usize = 256 * 1024;
-    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn widen(_pipe: &impl AsFd) {}

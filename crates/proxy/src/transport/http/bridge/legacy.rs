@@ -8,7 +8,10 @@ use http::{HeaderMap, HeaderValue};
 use tokio::sync::watch;
 
 use super::posting::Posting;
-use crate::{body::Source, transport::http::headers};
+use crate::{
+    body::Source,
+    transport::http::reply::{PROTOCOL_VERSION, SESSION_ID},
+};
 
 /// What is known of the session with the upstream.
 #[derive(Debug)]
@@ -59,7 +62,7 @@ impl Legacy {
     pub(super) fn begins(&self, response: &HeaderMap) {
         let mut session = self.session();
         session.number += 1;
-        session.id = response.get(headers::SESSION_ID).cloned();
+        session.id = response.get(SESSION_ID).cloned();
         session.revision = None;
     }
 
@@ -96,10 +99,10 @@ impl Legacy {
     pub(super) fn add_headers(&self, headers: &mut HeaderMap) -> bool {
         let session = self.session();
         if let Some(revision) = &session.revision {
-            headers.insert(headers::PROTOCOL_VERSION, revision.clone());
+            headers.insert(PROTOCOL_VERSION, revision.clone());
         }
         if let Some(id) = &session.id {
-            headers.insert(headers::SESSION_ID, id.clone());
+            headers.insert(SESSION_ID, id.clone());
         }
         session.id.is_some()
     }

@@ -12,7 +12,10 @@ use super::tools::ToolHeaders;
 use crate::{
     body::{Body, Message, Source},
     session,
-    transport::http::headers::{self, encoded},
+    transport::http::{
+        modern::{METHOD, NAME, encoded},
+        reply::PROTOCOL_VERSION,
+    },
 };
 
 /// A line of the client's.
@@ -118,9 +121,9 @@ fn add_modern_headers(
         HeaderValue::from_str(&scan::string(&version?.scalar?)?).ok()
     });
     let (Some(version), Some(method)) = (version, &envelope.method) else { return false };
-    headers.insert(headers::PROTOCOL_VERSION, version);
+    headers.insert(PROTOCOL_VERSION, version);
     if let Ok(method) = HeaderValue::from_str(method) {
-        headers.insert(headers::METHOD, method);
+        headers.insert(METHOD, method);
     }
     let subject = match method.as_str() {
         "tools/call" | "prompts/get" => name,
@@ -129,7 +132,7 @@ fn add_modern_headers(
     };
     let subject = subject.and_then(|value| value.scalar);
     let Some(subject) = subject.as_deref().and_then(scan::string) else { return true };
-    headers.insert(headers::NAME, encoded(&subject));
+    headers.insert(NAME, encoded(&subject));
     if method == "tools/call" {
         // Arguments of many megabytes are in no memory to be looked into; the upstream says so if
         // it misses something.

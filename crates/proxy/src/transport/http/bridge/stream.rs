@@ -7,15 +7,16 @@ use forebay_wire::{
     Id,
     sse::{Events, Fields, Token},
 };
-use http::{
-    HeaderMap, HeaderValue, Method, StatusCode,
-    header::{ACCEPT, CONTENT_TYPE},
-};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT};
 use reqwest::Response;
 use tokio::time::{sleep, timeout};
 
 use super::{Bridge, posting::Posting};
-use crate::{body::Hold, events, transport::http::headers};
+use crate::{
+    body::Hold,
+    events,
+    transport::http::{headers::has_type, reply::LAST_EVENT_ID},
+};
 
 /// How long a stream whose request has been answered may take to end, after which its connection
 /// is given up instead of being used again.
@@ -141,7 +142,7 @@ impl Bridge {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         self.legacy.add_headers(&mut headers);
         if let Some(id) = &reception.last_event {
-            headers.insert(headers::LAST_EVENT_ID, id.clone());
+            headers.insert(LAST_EVENT_ID, id.clone());
         }
         self.remote.send(Method::GET, headers, None).await.map_err(|error| error.to_string())
     }
@@ -204,13 +205,7 @@ impl Bridge {
 }
 
 pub(super) fn is_event_stream(response: &Response) -> bool {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let is_stream = kind.is_some_and(|kind| {
-        kind.split(';')
-            .next()
-            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
-    });
-    response.status().is_success() && is_stream
+    response.status().is_success() && has_type(response.headers(), "text/event-stream")
 }
 
 /// True if the same may succeed a little later.

@@ -7,7 +7,7 @@ use forebay_wire::{scan, walk};
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
-use crate::transport::http::headers::encoded;
+use crate::transport::http::modern::encoded;
 
 /// Tools whose arguments are remembered, at most.
 const MAX_TOOLS: usize = 10_000;
@@ -112,7 +112,7 @@ mod tests {
         {"name":"plain","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}},
         {"name":"sql","inputSchema":{"properties":{
             "region":{"type":"string","x-mcp-header":"Region"},
-            "again":{"type":"string","x-mcp-header":"REGION"},
+            "zone":{"type":"string","x-mcp-header":"REGION"},
             "size":{"type":"number","x-mcp-header":"Size"},
             "bad":{"type":"string","x-mcp-header":"a b"},
             "none":{"type":"string","x-mcp-header":""},

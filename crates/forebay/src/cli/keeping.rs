@@ -1,0 +1,50 @@
+//! What the commands that stand in front of a server have in common: what is kept of its results.
+
+use anyhow::Result;
+use clap::Args;
+use forebay_intercept::Glob;
+
+use crate::{
+    cli::SettingsArguments,
+    config::{Config, Given},
+};
+
+/// Which results are kept, and which tools are added.
+#[derive(Debug, Args)]
+pub(crate) struct KeepingArguments {
+    #[command(flatten)]
+    settings: SettingsArguments,
+
+    /// How many tokens a result may have before it is kept [default: 8192, or what the client is
+    /// known to take]
+    #[arg(long, value_name = "TOKENS")]
+    threshold: Option<String>,
+
+    /// Let all results of this tool pass; `*` stands for any characters (may be repeated)
+    #[arg(long, value_name = "TOOL")]
+    exclude: Vec<String>,
+
+    /// Which tools are added to the server's: `core` (query, list, read), `full` (export and charts,
+    /// too), `none`, or names with commas between them [default: core]
+    #[arg(long, value_name = "TOOLS")]
+    tools: Option<String>,
+
+    /// Keep no results: every message passes as it came
+    #[arg(long, conflicts_with_all = ["threshold", "exclude", "tools"])]
+    no_capture: bool,
+}
+
+impl KeepingArguments {
+    /// All settings, with what the flags say.
+    pub(crate) fn load(self) -> Result<Config> {
+        let threshold =
+            self.threshold.map(|tokens| ("--threshold", "threshold", Given::Word(tokens)));
+        let tools = self.tools.map(|tools| ("--tools", "injected_tools", Given::Word(tools)));
+        let no_capture =
+            self.no_capture.then_some(("--no-capture", "enabled", Given::Switch(false)));
+        let flags = threshold.into_iter().chain(tools).chain(no_capture).collect();
+        let mut config = self.settings.load(flags)?;
+        config.policy.excluded_tools.extend(self.exclude.into_iter().map(Glob::new));
+        Ok(config)
+    }
+}

@@ -1,0 +1,124 @@
+//! `forebay serve`: an HTTP endpoint in front of a command or a server elsewhere.
+
+use std::{
+    fs,
+    net::{SocketAddr, ToSocketAddrs},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use forebay_proxy::transport::http::{self, Gate, Limits, Remote, RemoteSettings, Settings};
+
+use crate::{
+    assemble,
+    cli::{
+        keeping::KeepingArguments,
+        upstream::{Target, Upstream, UpstreamArguments, seconds},
+    },
+    observe,
+};
+
+/// Serve an MCP server over HTTP, at /mcp
+///
+/// Clients that speak Streamable HTTP, of any revision, are served. In front of a command, each
+/// session has a process of its own; clients of revision 2026-07-28, which has no sessions, share
+/// one.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, override_usage = "forebay serve [OPTIONS] -- COMMAND [ARGUMENTS]...\n       forebay serve [OPTIONS] --url URL")]
+pub(crate) struct ServeArguments {
+    /// Where to listen; other machines can reach you only with --token-file
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8484", value_parser = address)]
+    listen: SocketAddr,
+
+    /// Let in only clients that show the token in this file, with `Authorization: Bearer`
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Answer to this name in `Host`, besides localhost (may be repeated)
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+
+    /// Let pages of this origin call, besides those on this machine (may be repeated)
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+
+    /// How many sessions there may be at once, each with a process of its own
+    #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+    max_sessions: usize,
+
+    /// End a session that nobody has used for this long
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds)]
+    idle: Duration,
+
+    /// How long what is under way may take when you end, and a process when its session does
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    grace: Duration,
+
+    #[command(flatten)]
+    keeping: KeepingArguments,
+
+    #[command(flatten)]
+    upstream: UpstreamArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  forebay serve -- npx -y @modelcontextprotocol/server-everything
+  forebay serve --listen 127.0.0.1:9000 --url https://mcp.example.com/mcp
+  forebay serve --listen 0.0.0.0:8484 --token-file token.txt --allow-host forebay.lan -- ./my-server
+
+Clients use http://127.0.0.1:8484/mcp; http://127.0.0.1:8484/healthz says whether it is there.";
+
+/// A token shorter than this could be guessed.
+const MIN_TOKEN_BYTES: usize = 16;
+
+pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
+    let config = arguments.keeping.load()?;
+    let Upstream { name, target, recorder } = arguments.upstream.resolve()?;
+    let token = arguments.token_file.as_deref().map(token).transpose()?;
+    let (hosts, origins) = (arguments.allow_host, arguments.allow_origin);
+    let gate = Gate { token, hosts, origins };
+    let (listen, grace) = (arguments.listen, arguments.grace);
+    let settings = Settings { listen, gate, spool: assemble::spool(&config), grace };
+    let target = match target {
+        Target::Command(command) => {
+            let (sessions, idle) = (arguments.max_sessions, arguments.idle);
+            http::Upstream::Command(command, Limits { sessions, idle, grace })
+        }
+        Target::Url { url, headers } => {
+            let settings = RemoteSettings { name: name.clone(), url, headers, credentials: None };
+            http::Upstream::Remote(Remote::new(settings)?)
+        }
+    };
+    let (relay, usage) = assemble::relay(name, config, recorder)?;
+    http::serve(target, relay, settings, |address| {
+        observe::say(&format!("listening on http://{address}/mcp"));
+    })?;
+    if let Some(usage) = usage {
+        usage.write_down();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn token(path: &Path) -> Result<String> {
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("cannot read the token in `{}`", path.display()))?;
+    let token = text.trim();
+    if token.len() < MIN_TOKEN_BYTES || token.contains(char::is_whitespace) {
+        bail!(
+            "`{}` must hold one word of {MIN_TOKEN_BYTES} characters or more; \
+             make one with: openssl rand -hex 32",
+            path.display()
+        );
+    }
+    Ok(token.to_owned())
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let written = if text.starts_with(':') { format!("127.0.0.1{text}") } else { text.to_owned() };
+    let found = written.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
+    found.ok_or_else(|| "write ADDRESS:PORT, for example 127.0.0.1:8484".to_owned())
+}

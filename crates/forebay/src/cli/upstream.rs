@@ -1,0 +1,116 @@
+//! The server that a command stands in front of: a command line, or a URL.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use forebay_proxy::{record::Recorder, router::UpstreamName, transport::stdio};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+/// Which server it is, and how it is started.
+#[derive(Debug, Args)]
+pub(crate) struct UpstreamArguments {
+    /// Stand in front of the server at this URL, which speaks Streamable HTTP
+    #[arg(long, value_name = "URL", conflicts_with_all = ["environment", "cwd", "command"])]
+    url: Option<String>,
+
+    /// Send this header with each request to the URL (may be repeated)
+    #[arg(long = "header", value_name = "NAME:VALUE", requires = "url", value_parser = header)]
+    headers: Vec<(HeaderName, HeaderValue)>,
+
+    /// Add a variable to the server's environment (may be repeated)
+    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = variable)]
+    environment: Vec<(OsString, OsString)>,
+
+    /// Start the server in this directory
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// Call the server by this name in errors and logs [default: taken from the command or URL]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Append all messages to this file as JSON Lines, and no environment
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// The server's command and its arguments; all that follows belongs to it
+    // `--` before it is good style, but some clients swallow it.
+    #[arg(required_unless_present = "url", trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+/// A server, as far as it is known before it is reached.
+pub(crate) struct Upstream {
+    pub(crate) name: UpstreamName,
+    pub(crate) target: Target,
+    pub(crate) recorder: Option<Recorder>,
+}
+
+/// Where the server is.
+pub(crate) enum Target {
+    Command(stdio::Command),
+    Url { url: String, headers: HeaderMap },
+}
+
+impl UpstreamArguments {
+    /// What was asked for, whole; all that can be checked is.
+    pub(crate) fn resolve(self) -> Result<Upstream> {
+        let (derived, target, shown) = match self.url {
+            Some(url) => {
+                let headers = self.headers.into_iter().collect();
+                let shown = vec![url.clone()];
+                (UpstreamName::from_url(&url), Target::Url { url, headers }, shown)
+            }
+            None => {
+                let mut words = self.command.into_iter();
+                let Some(program) = words.next() else { bail!("there is no command to run") };
+                if program.as_encoded_bytes().starts_with(b"-") {
+                    let option = program.to_string_lossy();
+                    bail!("there is no option `{option}`; see `forebay help`");
+                }
+                let arguments: Vec<OsString> = words.collect();
+                let shown = |word: &OsString| word.to_string_lossy().into_owned();
+                let shown_arguments: Vec<String> = arguments.iter().map(shown).collect();
+                let name = UpstreamName::from_command(&shown(&program), &shown_arguments);
+                let line = [vec![shown(&program)], shown_arguments].concat();
+                let (environment, directory) = (self.environment, self.cwd);
+                let command = stdio::Command { program, arguments, environment, directory };
+                (name, Target::Command(command), line)
+            }
+        };
+        let name = self.name.map_or(derived, UpstreamName::new);
+        let recorder = match &self.record {
+            Some(path) => {
+                let recorder = Recorder::create(path, &name, &shown)
+                    .with_context(|| format!("cannot record to `{}`", path.display()))?;
+                Some(recorder)
+            }
+            None => None,
+        };
+        Ok(Upstream { name, target, recorder })
+    }
+}
+
+fn variable(text: &str) -> Result<(OsString, OsString), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
+        _ => Err("write KEY=VALUE, for example API_KEY=abc".to_owned()),
+    }
+}
+
+fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let parsed = text
+        .split_once(':')
+        .and_then(|(name, value)| Some((name.trim().parse().ok()?, value.trim().parse().ok()?)));
+    parsed.ok_or_else(|| "write NAME:VALUE, for example Authorization:Bearer abc".to_owned())
+}
+
+/// A time that is given in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|duration| *duration <= Duration::from_secs(24 * 60 * 60))
+        .ok_or_else(|| "write a number of seconds, for example 5 or 0.5".to_owned())
+}

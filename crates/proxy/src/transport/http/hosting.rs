@@ -1,0 +1,312 @@
+//! Child processes behind our endpoint: one for each session in the legacy era, one for all requests
+//! in the modern one.
+
+mod log;
+mod process;
+mod session;
+mod shared;
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{self, Read},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use forebay_wire::{Envelope, Id, Kind, Line, reply::CONNECTION_CLOSED};
+use http::{HeaderMap, Response, StatusCode, request::Parts};
+use tokio::{sync::Mutex as AsyncMutex, time};
+
+use self::{
+    process::{Launched, Launcher},
+    session::{Session, Taken},
+    shared::Shared,
+};
+use super::{
+    headers,
+    house::House,
+    modern,
+    reply::{self, INVALID_REQUEST, LAST_EVENT_ID, NO_SESSION, SESSION_ID},
+};
+use crate::{
+    body::{Body, Source},
+    router::UpstreamName,
+    transport::stdio::Command,
+};
+
+/// How many sessions there may be, and for how long.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Sessions at once; each has a process of its own.
+    pub sessions: usize,
+    /// A session that nobody has used for this long is ended.
+    pub idle: Duration,
+    /// How long a process may take to end by itself, and again after SIGTERM.
+    pub grace: Duration,
+}
+
+/// The children and whom they serve.
+pub(super) struct Hosting {
+    house: Arc<House>,
+    launcher: Launcher,
+    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    shared: AsyncMutex<Option<Arc<Shared>>>,
+    limits: Limits,
+}
+
+impl Hosting {
+    pub(super) fn new(
+        house: Arc<House>,
+        command: Command,
+        name: UpstreamName,
+        limits: Limits,
+    ) -> io::Result<Arc<Self>> {
+        let launcher = Launcher::new(command, name, house.spool.clone(), limits.grace)?;
+        let (sessions, shared) = (Mutex::default(), AsyncMutex::default());
+        let hosting = Arc::new(Self { house, launcher, sessions, shared, limits });
+        tokio::spawn(hosting.clone().end_idle());
+        Ok(hosting)
+    }
+
+    /// Answers a request with a message.
+    pub(super) async fn post(&self, head: &Parts, body: Body) -> Response<reply::Body> {
+        let line = body.line();
+        let first = line.messages().first();
+        let id = first.and_then(|envelope| envelope.id.as_ref());
+        if let Some(refusal) = refuse(&head.headers, &line, id) {
+            return refusal;
+        }
+        let takes_events = headers::accepts(&head.headers, "text/event-stream");
+        if let Line::Message(envelope) = &line
+            && modern::is_modern(envelope, Source::Held(&body))
+        {
+            if let Err(mismatch) = modern::check(&head.headers, envelope, Source::Held(&body)) {
+                return reply::error(
+                    StatusCode::BAD_REQUEST,
+                    id,
+                    modern::HEADER_MISMATCH,
+                    &mismatch,
+                );
+            }
+            return match self.shared().await {
+                Ok(shared) => shared.answer(envelope, body, takes_events).await,
+                Err(refusal) => refusal.answer(id),
+            };
+        }
+        let begins = first.is_some_and(|it| it.method.as_deref() == Some("initialize"));
+        let session = match headers::text(&head.headers, &SESSION_ID) {
+            Some(named) => self.session(named),
+            None if begins => match self.begin().await {
+                Ok(session) => Some(session),
+                Err(refusal) => return refusal.answer(id),
+            },
+            None => {
+                let why =
+                    "this needs the Mcp-Session-Id header that the answer to `initialize` had";
+                return reply::error(StatusCode::BAD_REQUEST, id, INVALID_REQUEST, why);
+            }
+        };
+        let Some(session) = session else { return no_session(id) };
+        match session.take(body, takes_events).await {
+            Taken::Asked(stream) => session.answer(stream, takes_events).await,
+            Taken::Told => reply::empty(StatusCode::ACCEPTED),
+            Taken::Refused(response) => response,
+        }
+    }
+
+    /// Opens the stream of what the upstream says by itself, or goes on with one.
+    pub(super) fn get(&self, head: &Parts) -> Response<reply::Body> {
+        if !headers::accepts(&head.headers, "text/event-stream") {
+            let why = "this is a stream of events; say so with `Accept: text/event-stream`";
+            return reply::error(StatusCode::NOT_ACCEPTABLE, None, INVALID_REQUEST, why);
+        }
+        match self.named(&head.headers) {
+            Ok(session) => session.listen(headers::text(&head.headers, &LAST_EVENT_ID)),
+            Err(refusal) => refusal,
+        }
+    }
+
+    /// Ends a session.
+    pub(super) fn delete(&self, head: &Parts) -> Response<reply::Body> {
+        match self.named(&head.headers) {
+            Ok(session) => {
+                self.sessions().remove(&session.id);
+                session.end();
+                reply::empty(StatusCode::NO_CONTENT)
+            }
+            Err(refusal) => refusal,
+        }
+    }
+
+    /// Ends everything: what is asked is answered first, within `patience`.
+    pub(super) async fn end(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        let sessions: Vec<_> = self.sessions().drain().map(|(_, session)| session).collect();
+        let shared = self.shared.lock().await.take();
+        let is_awaited = || {
+            sessions.iter().any(|session| session.is_awaited())
+                || shared.as_ref().is_some_and(|shared| shared.is_awaited())
+        };
+        while is_awaited() && Instant::now() < deadline {
+            time::sleep(Duration::from_millis(10)).await;
+        }
+        sessions.iter().for_each(|session| session.end());
+        if let Some(shared) = &shared {
+            shared.end();
+        }
+        // Whoever sees a child off holds its session.
+        let last = 2 * self.limits.grace + Duration::from_secs(1);
+        let deadline = Instant::now() + last;
+        let is_left = || {
+            sessions.iter().any(|session| Arc::strong_count(session) > 1)
+                || shared.as_ref().is_some_and(|shared| Arc::strong_count(shared) > 1)
+        };
+        while is_left() && Instant::now() < deadline {
+            time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// How many sessions there are.
+    pub(super) fn count(&self) -> usize {
+        self.sessions().values().filter(|session| !session.is_over()).count()
+    }
+
+    async fn begin(&self) -> Result<Arc<Session>, NotStarted> {
+        self.sessions().retain(|_, session| !session.is_over());
+        if self.sessions().len() >= self.limits.sessions {
+            return Err(NotStarted::TooMany(self.limits.sessions));
+        }
+        let launched = self.launch().await?;
+        let id = new_id().map_err(|error| NotStarted::Failed(error.to_string()))?;
+        let session = Session::start(id.clone(), self.house.clone(), launched);
+        self.sessions().insert(id, session.clone());
+        Ok(session)
+    }
+
+    async fn shared(&self) -> Result<Arc<Shared>, NotStarted> {
+        let mut shared = self.shared.lock().await;
+        if let Some(running) = shared.as_ref().filter(|shared| !shared.is_over()) {
+            return Ok(running.clone());
+        }
+        let started = Shared::start(self.house.clone(), self.launch().await?);
+        *shared = Some(started.clone());
+        Ok(started)
+    }
+
+    async fn launch(&self) -> Result<Launched, NotStarted> {
+        self.launcher.start().await.map_err(|error| {
+            tracing::warn!("{error}");
+            NotStarted::Failed(error.to_string())
+        })
+    }
+
+    fn session(&self, id: &str) -> Option<Arc<Session>> {
+        self.sessions().get(id).filter(|session| !session.is_over()).cloned()
+    }
+
+    fn named(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response<reply::Body>> {
+        match headers::text(headers, &SESSION_ID) {
+            Some(id) => self.session(id).ok_or_else(|| no_session(None)),
+            None => {
+                let why =
+                    "this needs the Mcp-Session-Id header that the answer to `initialize` had";
+                Err(reply::error(StatusCode::BAD_REQUEST, None, INVALID_REQUEST, why))
+            }
+        }
+    }
+
+    /// Ends sessions that nobody uses.
+    async fn end_idle(self: Arc<Self>) {
+        let pause =
+            (self.limits.idle / 4).clamp(Duration::from_millis(100), Duration::from_secs(30));
+        loop {
+            tokio::select! {
+                () = time::sleep(pause) => {}
+                () = self.house.closing.given() => return,
+            }
+            self.sessions().retain(|_, session| {
+                if !session.is_over() && session.is_idle(self.limits.idle) {
+                    tracing::info!(session = session.id, "session ended: nobody has used it");
+                    session.end();
+                }
+                !session.is_over()
+            });
+            let mut shared = self.shared.lock().await;
+            if let Some(idle) = shared.take_if(|shared| shared.is_idle(self.limits.idle)) {
+                idle.end();
+            }
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why there is no child.
+enum NotStarted {
+    TooMany(usize),
+    Failed(String),
+}
+
+impl NotStarted {
+    fn answer(&self, id: Option<&Id>) -> Response<reply::Body> {
+        let (status, why) = match self {
+            Self::TooMany(most) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!(
+                    "there are {most} sessions already, and no more are allowed; end one, or start \
+                     Forebay with a higher --max-sessions"
+                ),
+            ),
+            Self::Failed(why) => (StatusCode::BAD_GATEWAY, why.clone()),
+        };
+        reply::error(status, id, CONNECTION_CLOSED, &why)
+    }
+}
+
+/// What is wrong with a request, whatever its session.
+fn refuse(headers: &HeaderMap, line: &Line, id: Option<&Id>) -> Option<Response<reply::Body>> {
+    let refusal = |status, why| Some(reply::error(status, id, INVALID_REQUEST, why));
+    if !headers::has_type(headers, "application/json") {
+        let why = "send JSON, and say so with `Content-Type: application/json`";
+        return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
+    }
+    if !headers::accepts(headers, "application/json") {
+        let why = "say `Accept: application/json, text/event-stream`";
+        return refusal(StatusCode::NOT_ACCEPTABLE, why);
+    }
+    if let Some(version) = headers.get(reply::PROTOCOL_VERSION)
+        && !is_a_date(version.as_bytes())
+    {
+        let why = "MCP-Protocol-Version must be a revision, such as 2025-11-25";
+        return refusal(StatusCode::BAD_REQUEST, why);
+    }
+    let has_begun = |envelope: &Envelope| envelope.kind() != Kind::Other;
+    if matches!(line, Line::Blank) || !line.messages().iter().all(has_begun) {
+        let why = "send one JSON-RPC request, notification or response";
+        return refusal(StatusCode::BAD_REQUEST, why);
+    }
+    None
+}
+
+fn is_a_date(text: &[u8]) -> bool {
+    text.len() == 10
+        && text.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+fn no_session(id: Option<&Id>) -> Response<reply::Body> {
+    let why = "there is no such session (any more); send `initialize` again";
+    reply::error(StatusCode::NOT_FOUND, id, NO_SESSION, why)
+}
+
+/// A session's id, which nobody can guess.
+fn new_id() -> io::Result<String> {
+    let mut random = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut random)?;
+    Ok(random.iter().fold(String::with_capacity(32), |id, byte| format!("{id}{byte:02x}")))
+}

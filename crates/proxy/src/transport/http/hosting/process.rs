@@ -1,0 +1,223 @@
+//! A child process and its pipes, for tasks.
+//!
+//! The kernel ends a child when the thread that started it ends, so all are started on one thread
+//! that lives as long as we do.
+
+use std::{
+    io,
+    process::ExitStatus,
+    sync::{Arc, mpsc as std_mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use forebay_wire::framing::{LineBuffer, Piece};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::unix::pipe,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::{mpsc, oneshot},
+    time,
+};
+
+use crate::{
+    ProxyError,
+    body::{Body, Hold, Message, Spool},
+    events,
+    router::UpstreamName,
+    transport::stdio::{
+        Command,
+        child::{self, Exit, Process, Started},
+    },
+};
+
+/// Messages that may wait for a child to read them.
+const MAX_WAITING: usize = 64;
+/// As much as a pipe holds: a read rarely yields more.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// How often a child that is to end is looked after.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a process may take to be gone after SIGKILL.
+const AFTER_KILL: Duration = Duration::from_secs(5);
+
+const SIGTERM: i32 = signal_hook::consts::SIGTERM;
+const SIGKILL: i32 = signal_hook::consts::SIGKILL;
+
+/// Starts children.
+pub(super) struct Launcher {
+    orders: std_mpsc::Sender<oneshot::Sender<Result<Started, ProxyError>>>,
+    spool: Spool,
+    grace: Duration,
+}
+
+/// A child that has just been started.
+pub(super) struct Launched {
+    /// The way to its input; when all senders are dropped the input is closed.
+    pub(super) input: mpsc::Sender<Message>,
+    pub(super) output: Lines,
+    pub(super) life: Life,
+}
+
+/// A child's output, line by line.
+pub(super) struct Lines {
+    pipe: pipe::Receiver,
+    buffer: LineBuffer,
+    spool: Spool,
+}
+
+/// A child's process.
+pub(super) struct Life {
+    process: Arc<Process>,
+    exit: Exit,
+    children: Signal,
+    grace: Duration,
+}
+
+impl Launcher {
+    /// A launcher of children of one command.
+    pub(super) fn new(
+        command: Command,
+        name: UpstreamName,
+        spool: Spool,
+        grace: Duration,
+    ) -> io::Result<Self> {
+        let (orders, inbox) = std_mpsc::channel::<oneshot::Sender<_>>();
+        thread::Builder::new().name("children".to_owned()).spawn(move || {
+            for order in inbox {
+                let _ = order.send(child::start(&command, &name, grace));
+            }
+        })?;
+        Ok(Self { orders, spool, grace })
+    }
+
+    pub(super) async fn start(&self) -> Result<Launched, ProxyError> {
+        let gone = || ProxyError::Setup(io::ErrorKind::BrokenPipe.into());
+        let (order, started) = oneshot::channel();
+        self.orders.send(order).map_err(|_| gone())?;
+        let started = started.await.map_err(|_| gone())??;
+        self.launched(started).map_err(ProxyError::Setup)
+    }
+
+    fn launched(&self, started: Started) -> io::Result<Launched> {
+        let pipe = pipe::Receiver::from_owned_fd(started.output.into_descriptor())?;
+        let children = signal(SignalKind::child())?;
+        let exit = started.process.exit();
+        let (input, messages) = mpsc::channel(MAX_WAITING);
+        tokio::spawn(feed(pipe::Sender::from_owned_fd(started.input)?, messages));
+        Ok(Launched {
+            input,
+            output: Lines {
+                pipe,
+                buffer: LineBuffer::new(BUFFER_BYTES),
+                spool: self.spool.clone(),
+            },
+            life: Life { process: Arc::new(started.process), exit, children, grace: self.grace },
+        })
+    }
+}
+
+/// Writes messages to a child, each as one line, until all senders are gone or the child is.
+async fn feed(mut input: pipe::Sender, mut messages: mpsc::Receiver<Message>) {
+    while let Some(message) = messages.recv().await {
+        for piece in message.pieces() {
+            let Ok(mut piece) = piece else { return };
+            // In JSON a line break is white space between tokens.
+            for byte in piece.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+                *byte = b' ';
+            }
+            if input.write_all(&piece).await.is_err() {
+                return;
+            }
+        }
+        if input.write_all(b"\n").await.is_err() {
+            return;
+        }
+    }
+}
+
+impl Lines {
+    /// The next line, without its terminator; `None` at the end.
+    pub(super) async fn next(&mut self) -> Option<Body> {
+        let spool = self.spool.clone();
+        let mut hold = Hold::new(&spool);
+        // What follows once there is no place to keep it but memory.
+        let mut overflow: Option<Vec<u8>> = None;
+        let mut is_begun = false;
+        loop {
+            let (part, is_last, count) = match self.buffer.piece() {
+                Piece::Last(part) => {
+                    let line = part.strip_suffix(b"\n").unwrap_or(part);
+                    (line.strip_suffix(b"\r").unwrap_or(line), true, part.len())
+                }
+                Piece::Open(part) => (part, false, part.len()),
+            };
+            is_begun |= count > 0;
+            match &mut overflow {
+                Some(memory) => memory.extend_from_slice(part),
+                None => {
+                    if let Err(error) = hold.push(part) {
+                        events::line_cannot_be_held(&error);
+                        let held = std::mem::replace(&mut hold, Hold::new(&spool)).finish();
+                        let mut memory = Message::whole(Arc::new(held)).into_bytes().ok()?;
+                        memory.extend_from_slice(part);
+                        overflow = Some(memory);
+                    }
+                }
+            }
+            self.buffer.consume(count);
+            if is_last || !self.read_more().await {
+                if !is_last && !is_begun {
+                    return None;
+                }
+                return Some(overflow.map_or_else(|| hold.finish(), Body::Memory));
+            }
+        }
+    }
+
+    /// Reads what there is, or waits for it; false at the end.
+    async fn read_more(&mut self) -> bool {
+        match self.pipe.read(self.buffer.room()).await {
+            Ok(count) => {
+                self.buffer.filled(count);
+                count > 0
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+impl Life {
+    /// Waits for the process to end.
+    pub(super) async fn ended(&mut self) -> ExitStatus {
+        loop {
+            if let Some(status) = self.exit.has_come() {
+                return status;
+            }
+            self.children.recv().await;
+        }
+    }
+
+    /// Lets a process whose input is closed end by itself, tells it to, and makes it.
+    pub(super) async fn see_off(mut self, name: &str) {
+        let deadlines = [(SIGTERM, self.grace), (SIGKILL, self.grace), (SIGKILL, AFTER_KILL)];
+        for (then, patience) in deadlines {
+            if time::timeout(patience, self.ended()).await.is_ok() {
+                break;
+            }
+            tracing::debug!(upstream = name, signal = then, "upstream does not end by itself");
+            self.process.signal(then);
+        }
+        // What it has started in turn may still be there. As long as anything is, nobody else can
+        // get the group's id.
+        self.process.signal(SIGTERM);
+        let last = Instant::now() + self.grace;
+        let mut is_gone = self.process.release();
+        while !is_gone && Instant::now() < last {
+            time::sleep(LOOK).await;
+            is_gone = self.process.release();
+        }
+        if !is_gone {
+            self.process.signal(SIGKILL);
+        }
+    }
+}

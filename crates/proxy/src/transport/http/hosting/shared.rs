@@ -1,0 +1,472 @@
+//! One child process for all clients, as the modern era allows: every request stands for itself.
+//!
+//! On the child's pipes all requests are together, so each gets an id, and a progress token, of our
+//! own; what comes back is told apart by them and gets the client's again.
+
+use std::{
+    collections::HashMap,
+    io,
+    ops::Range,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use forebay_wire::{Envelope, Id, Kind, Line, framing, reply as wire_reply, scan, sse::Fields};
+use futures_util::stream;
+use http::{HeaderMap, Response, StatusCode};
+use tokio::{sync::mpsc, time};
+
+use super::{
+    super::{
+        answering::{self, Answered},
+        ending::Ending,
+        house::House,
+        reply::{self, EventPieces, Guarded},
+    },
+    process::{Launched, Life, Lines},
+    session::KEEP_ALIVE,
+};
+use crate::{
+    body::{Body, Message, Source},
+    relay::{Onward, Relay},
+    transport::stdio,
+};
+
+/// An answer that comes within this time is sent alone; else the client gets a stream.
+const SOON: Duration = Duration::from_secs(1);
+/// What may wait for a client to read it; what is said besides answers is dropped beyond that.
+const MAX_WAITING_BYTES: u64 = 8 * 1024 * 1024;
+
+const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+const METHOD_NOT_FOUND: i32 = -32601;
+
+/// The child and the requests that it works on.
+pub(super) struct Shared {
+    house: Arc<House>,
+    /// `None` once it is over.
+    to_child: Mutex<Option<mpsc::Sender<Message>>>,
+    requests: Mutex<HashMap<Id, Request>>,
+    last: AtomicU64,
+    used: Mutex<Instant>,
+    ending: Ending,
+}
+
+/// A request on the child's side.
+struct Request {
+    /// What the client calls it, and its progress.
+    id: Id,
+    token: Option<Id>,
+    wants_log: bool,
+    relay: Arc<Relay>,
+    to_client: mpsc::UnboundedSender<Heard>,
+    waiting: Arc<AtomicU64>,
+}
+
+/// Something that the child said about a request.
+struct Heard {
+    body: Arc<Body>,
+    /// What stands in the place of our own ids.
+    edits: Vec<(Range<u64>, String)>,
+    is_answer: bool,
+}
+
+impl Shared {
+    pub(super) fn start(house: Arc<House>, launched: Launched) -> Arc<Self> {
+        let Launched { input, output, life } = launched;
+        let shared = Arc::new(Self {
+            house,
+            to_child: Mutex::new(Some(input)),
+            requests: Mutex::default(),
+            last: AtomicU64::new(0),
+            used: Mutex::new(Instant::now()),
+            ending: Ending::default(),
+        });
+        tokio::spawn(shared.clone().run(output, life));
+        shared
+    }
+
+    async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
+        /// How far apart a child's exit and the end of its output may lie.
+        const SETTLE: Duration = Duration::from_secs(1);
+        let how = tokio::select! {
+            () = self.read(&mut output) => match time::timeout(SETTLE, life.ended()).await {
+                Ok(status) => stdio::ended(status),
+                Err(_) => "closed its output without exiting".to_owned(),
+            },
+            status = life.ended() => {
+                // What it has said last is still in the pipe.
+                let _ = time::timeout(SETTLE, self.read(&mut output)).await;
+                stdio::ended(status)
+            }
+            () = self.ending.given() => "was ended".to_owned(),
+        };
+        self.end();
+        let left: Vec<Request> = self.requests().drain().map(|(_, request)| request).collect();
+        for request in left {
+            let errors = request.relay.abandon(&how);
+            for line in framing::lines(&errors) {
+                let body = Body::Memory(line.strip_suffix(b"\n").unwrap_or(line).to_vec());
+                request.hear(Heard { body: Arc::new(body), edits: Vec::new(), is_answer: true });
+            }
+        }
+        life.see_off(self.house.upstream()).await;
+    }
+
+    async fn read(&self, output: &mut Lines) {
+        while let Some(body) = output.next().await {
+            let Line::Message(envelope) = body.line() else { continue };
+            self.sort(&envelope, body);
+        }
+    }
+
+    /// Gives what the child says to whom it concerns.
+    fn sort(&self, envelope: &Envelope, body: Body) {
+        let body = Arc::new(body);
+        let source = Source::Held(&body);
+        let mut requests = self.requests();
+        match envelope.kind() {
+            Kind::Response { id } => {
+                let Some(request) = requests.remove(id) else { return };
+                let mut edits = Vec::new();
+                let whole = 0..body.bytes();
+                let [written] = source.members(&whole, ["id"]);
+                edits
+                    .extend(written.map(|written| (written.span, request.id.as_json().to_owned())));
+                if let Some(subscription) = subscription(source, envelope.result.as_ref()) {
+                    edits.push((subscription.span, request.id.as_json().to_owned()));
+                }
+                request.hear(Heard { body: body.clone(), edits, is_answer: true });
+            }
+            Kind::Notification { method: "notifications/progress" } => {
+                let Some(params) = &envelope.params else { return };
+                let [token] = source.members(params, ["progressToken"]);
+                let Some(token) = token else { return };
+                let ours = token.scalar.as_deref().and_then(Id::parse);
+                let request = ours.and_then(|ours| requests.get(&ours));
+                if let Some((request, theirs)) =
+                    request.and_then(|it| Some((it, it.token.clone()?)))
+                {
+                    let edits = vec![(token.span, theirs.as_json().to_owned())];
+                    request.hear(Heard { body: body.clone(), edits, is_answer: false });
+                }
+            }
+            Kind::Notification { method } => {
+                if let Some(written) = subscription(source, envelope.params.as_ref()) {
+                    let ours = written.scalar.as_deref().and_then(Id::parse);
+                    if let Some(request) = ours.and_then(|ours| requests.get(&ours)) {
+                        let edits = vec![(written.span, request.id.as_json().to_owned())];
+                        request.hear(Heard { body: body.clone(), edits, is_answer: false });
+                    }
+                    return;
+                }
+                // It does not say whose it is; a log goes to nobody but who has asked for one.
+                let mut candidates = requests.values().filter(|request| request.wants_log);
+                match (candidates.next(), candidates.next()) {
+                    (Some(request), None) => {
+                        request.hear(Heard {
+                            body: body.clone(),
+                            edits: Vec::new(),
+                            is_answer: false,
+                        });
+                    }
+                    _ => tracing::debug!(
+                        method,
+                        "upstream said something that concerns no request; dropped"
+                    ),
+                }
+            }
+            Kind::Request { id, method } => {
+                let why = format!("`{method}` is not to be asked in this revision of the protocol");
+                let refusal = wire_reply::error(Some(id), METHOD_NOT_FOUND, &why);
+                drop(requests);
+                self.tell_child(Message::of(vec![refusal.into()]));
+            }
+            Kind::Other => {}
+        }
+    }
+
+    /// Answers a request: alone if the answer comes soon, else as a stream of events.
+    pub(super) async fn answer(
+        self: &Arc<Self>,
+        envelope: &Envelope,
+        body: Body,
+        takes_events: bool,
+    ) -> Response<reply::Body> {
+        self.touch();
+        let relay = self.house.conversation();
+        let onward = relay.client_line(Source::Held(&body));
+        let body = Arc::new(body);
+        let message = match onward {
+            Onward::Pass => Message::whole(body.clone()),
+            Onward::Drop => return reply::empty(StatusCode::ACCEPTED),
+            Onward::Answer(lines) => {
+                return reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(lines));
+            }
+            Onward::Consult(consultation) => {
+                let work =
+                    answering::consult(&self.house, &relay, consultation, body.clone(), true);
+                match work.await {
+                    Answered::Here(response) => return response,
+                    Answered::Upstream(message, _) => message,
+                }
+            }
+        };
+        let Kind::Request { id, .. } = envelope.kind() else {
+            self.send(message).await;
+            return reply::empty(StatusCode::ACCEPTED);
+        };
+        let Some(mut answer) = self.ask(id, envelope, &body, message, relay).await else {
+            let why = format!("upstream `{}` has ended; ask again", self.house.upstream());
+            let code = wire_reply::CONNECTION_CLOSED;
+            return reply::error(StatusCode::BAD_GATEWAY, Some(id), code, &why);
+        };
+        let first = if takes_events {
+            time::timeout(SOON, answer.next()).await.ok()
+        } else {
+            Some(answer.last().await)
+        };
+        match first {
+            Some(Some((message, true))) => {
+                let status = answer.status(&message);
+                reply::json(status, HeaderMap::new(), message)
+            }
+            Some(None) => reply::empty(StatusCode::ACCEPTED),
+            first => answer.events(first.flatten().map(|(message, _)| message)),
+        }
+    }
+
+    /// Sends a request to the child under an id of our own.
+    async fn ask(
+        self: &Arc<Self>,
+        id: &Id,
+        envelope: &Envelope,
+        body: &Arc<Body>,
+        message: Message,
+        relay: Arc<Relay>,
+    ) -> Option<Answer> {
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let ours = Id::parse(number.to_string().as_bytes())?;
+        let source = Source::Held(body);
+        let whole = 0..body.bytes();
+        let [written] = source.members(&whole, ["id"]);
+        let mut message = message.with(body, &written?.span, ours.as_json());
+        let meta = envelope.params.as_ref().and_then(|params| {
+            let [meta] = source.members(params, ["_meta"]);
+            meta
+        });
+        let [token, log_level] = meta
+            .map_or([None, None], |meta| source.members(&meta.span, ["progressToken", LOG_LEVEL]));
+        if let Some(token) = &token {
+            message = message.with(body, &token.span, ours.as_json());
+        }
+        relay.session().rename(id, ours.clone());
+        let (to_client, heard) = mpsc::unbounded_channel();
+        let waiting = Arc::new(AtomicU64::new(0));
+        let request = Request {
+            id: id.clone(),
+            token: token.and_then(|token| Id::parse(&token.scalar?)),
+            wants_log: log_level.is_some(),
+            relay: relay.clone(),
+            to_client,
+            waiting: waiting.clone(),
+        };
+        self.requests().insert(ours.clone(), request);
+        let asking = Asking { shared: self.clone(), id: ours.clone() };
+        let answer = Answer { heard, waiting, relay, asking, method: envelope.method.clone() };
+        // If it has ended meanwhile, its requests have been answered, or are not there any more.
+        (self.send(message).await || !self.requests().contains_key(&ours)).then_some(answer)
+    }
+
+    /// Sends a message to the child; `false` if it is not there any more.
+    async fn send(&self, message: Message) -> bool {
+        let to_child = self.to_child.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match to_child {
+            Some(to_child) => to_child.send(message).await.is_ok(),
+            None => false,
+        }
+    }
+
+    /// Sends a message to the child, when there is room for it.
+    fn tell_child(&self, message: Message) {
+        let to_child = self.to_child.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(to_child) = to_child {
+            tokio::spawn(async move { to_child.send(message).await });
+        }
+    }
+
+    /// Ends the child.
+    pub(super) fn end(&self) {
+        self.to_child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.ending.give();
+    }
+
+    /// True once the child takes nothing any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.ending.is_given()
+    }
+
+    /// True if nobody has asked anything for `idle`.
+    pub(super) fn is_idle(&self, idle: Duration) -> bool {
+        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.elapsed() >= idle && self.requests().is_empty()
+    }
+
+    /// True if somebody waits for an answer.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.requests().iter().any(|(ours, request)| request.relay.session().awaits(ours))
+    }
+
+    fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn requests(&self) -> MutexGuard<'_, HashMap<Id, Request>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Request {
+    /// Passes on what the child said. Nobody waits for a client that is slow to read, for all others
+    /// would wait too: what is no answer is dropped if too much waits.
+    fn hear(&self, heard: Heard) {
+        let bytes = heard.body.bytes();
+        let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
+        if heard.is_answer || waiting < MAX_WAITING_BYTES {
+            let _ = self.to_client.send(heard);
+        } else {
+            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A request that waits for its answer. When it is dropped before that, the request is cancelled.
+struct Answer {
+    heard: mpsc::UnboundedReceiver<Heard>,
+    waiting: Arc<AtomicU64>,
+    relay: Arc<Relay>,
+    asking: Asking,
+    method: Option<String>,
+}
+
+struct Asking {
+    shared: Arc<Shared>,
+    id: Id,
+}
+
+impl Answer {
+    /// What is said next, and whether it is the answer; `None` after the end.
+    async fn next(&mut self) -> Option<(Message, bool)> {
+        let Heard { body, edits, is_answer } = self.heard.recv().await?;
+        self.waiting.fetch_sub(body.bytes(), Ordering::Relaxed);
+        let message = match self.relay.upstream_line(Source::Held(&body)) {
+            Onward::Consult(consultation) => {
+                let house = &self.asking.shared.house;
+                let nobody = answering::nobody();
+                let outgoing = house.consult(&self.relay, consultation, body.clone(), nobody);
+                outgoing.await.to_client.into_iter().next()
+            }
+            Onward::Pass | Onward::Answer(_) | Onward::Drop => None,
+        };
+        let message = message.unwrap_or_else(|| Message::whole(body.clone()));
+        let edited =
+            edits.iter().fold(message, |message, (span, text)| message.with(&body, span, text));
+        Some((edited, is_answer))
+    }
+
+    /// The answer, for a client that takes nothing else.
+    async fn last(&mut self) -> Option<(Message, bool)> {
+        loop {
+            match self.next().await {
+                Some((_, false)) => {}
+                last => return last,
+            }
+        }
+    }
+
+    /// Modern: some errors have a status of their own.
+    fn status(&self, message: &Message) -> StatusCode {
+        let Some(json) = message.clone().into_bytes().ok().filter(|json| json.len() < 64 * 1024)
+        else {
+            return StatusCode::OK;
+        };
+        let Line::Message(Envelope { error: Some(error), .. }) = Line::of(&json) else {
+            return StatusCode::OK;
+        };
+        let [code] = Source::Line(&json).members(&error, ["code"]);
+        let code = code.and_then(|code| code.scalar).unwrap_or_default();
+        match (code.as_slice(), self.method.as_deref()) {
+            // A client that looks for the modern era takes this for the legacy one.
+            (b"-32601", Some("server/discover")) => StatusCode::BAD_REQUEST,
+            (b"-32601", _) => StatusCode::NOT_FOUND,
+            (b"-32020" | b"-32021" | b"-32022", _) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        }
+    }
+
+    fn events(self, first: Option<Message>) -> Response<reply::Body> {
+        let say = |message| reply::event(&Fields::default(), message);
+        let telling = Telling { pieces: first.map(say), answer: self, is_over: false };
+        let frames =
+            stream::unfold(
+                telling,
+                |mut telling| async move { Some((telling.next().await?, telling)) },
+            );
+        reply::events(HeaderMap::new(), Guarded::new(frames, ()))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let is_left = self.shared.requests().remove(&self.id).is_some();
+        if is_left {
+            // The client is gone, which in this era cancels.
+            let cancelled = format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":"the client has disconnected"}}}}"#,
+                self.id.as_json()
+            );
+            self.shared.tell_child(Message::of(vec![cancelled.into_bytes().into()]));
+        }
+    }
+}
+
+/// A stream that is being told.
+struct Telling {
+    answer: Answer,
+    pieces: Option<EventPieces>,
+    is_over: bool,
+}
+
+impl Telling {
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        loop {
+            if let Some(piece) = self.pieces.as_mut().and_then(Iterator::next) {
+                return Some(piece);
+            }
+            if self.is_over {
+                return None;
+            }
+            let shared = self.answer.asking.shared.clone();
+            let is_endless = !self.answer.relay.session().is_awaited();
+            let heard = tokio::select! {
+                heard = self.answer.next() => heard,
+                () = time::sleep(KEEP_ALIVE) => return Some(Ok(Bytes::from_static(b":\n\n"))),
+                () = shared.house.closing.given(), if is_endless => None,
+            };
+            let (message, is_answer) = heard?;
+            self.is_over = is_answer;
+            self.pieces = Some(reply::event(&Fields::default(), message));
+        }
+    }
+}
+
+/// Where the id of a subscription stands in `params` or a result.
+fn subscription(source: Source<'_>, object: Option<&Range<u64>>) -> Option<scan::Value> {
+    let [meta] = source.members(object?, ["_meta"]);
+    let [id] = source.members(&meta?.span, [SUBSCRIPTION_ID]);
+    id
+}

@@ -1,0 +1,119 @@
+//! What all conversations of an endpoint share: the chain, where long messages are kept, and how many
+//! may be taken through the chain at once.
+
+use std::{io, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use tokio::{sync::Semaphore, task, time};
+
+use super::ending::Ending;
+use crate::{
+    body::{Body, Hold, Message, Spool},
+    chain::ToClient,
+    relay::{Consultation, Outgoing, Relay},
+};
+
+/// Calls, and answers, that may be in the chain at once; the others wait. An interceptor takes as
+/// many of both together before it calls itself busy.
+const MAX_CONSULTATIONS: usize = 16;
+
+/// What all conversations share.
+pub(super) struct House {
+    /// The relay that all others are made beside.
+    relay: Relay,
+    pub(super) spool: Spool,
+    calls: Semaphore,
+    answers: Semaphore,
+    /// We are about to end: streams that have no end of their own are to end now.
+    pub(super) closing: Ending,
+}
+
+/// What has become of a message that was to be taken in.
+pub(super) enum Taken {
+    /// It is whole.
+    Whole(Body),
+    /// There is no place to keep all of it: the beginning, and the piece after it.
+    Partly(Body, Bytes, io::Error),
+    /// It is longer than allowed.
+    TooLong,
+    /// Its sender has paused for too long.
+    TooSlow,
+    /// Its sender broke off.
+    BrokenOff(String),
+}
+
+impl House {
+    pub(super) fn new(relay: Relay, spool: Spool) -> Self {
+        let (calls, answers) =
+            (Semaphore::new(MAX_CONSULTATIONS), Semaphore::new(MAX_CONSULTATIONS));
+        Self { relay, spool, calls, answers, closing: Ending::default() }
+    }
+
+    /// The upstream's name, for errors.
+    pub(super) fn upstream(&self) -> &str {
+        self.relay.upstream().as_str()
+    }
+
+    /// A relay for a new conversation.
+    pub(super) fn conversation(&self) -> Arc<Relay> {
+        Arc::new(self.relay.beside())
+    }
+
+    /// Takes a message through the chain, when it is its turn.
+    pub(super) async fn consult(
+        &self,
+        relay: &Arc<Relay>,
+        consultation: Consultation,
+        body: Arc<Body>,
+        client: Arc<dyn ToClient>,
+    ) -> Outgoing {
+        let is_call = consultation.is_from_client();
+        let turns = if is_call { &self.calls } else { &self.answers };
+        // It is never closed.
+        let _turn = turns.acquire().await;
+        let consulted = task::spawn_blocking({
+            let (relay, body) = (relay.clone(), body.clone());
+            move || relay.consult(&consultation, &body, &client)
+        });
+        // Whatever happens there, the message is not lost.
+        consulted.await.unwrap_or_else(|_| {
+            let whole = Message::whole(body);
+            if is_call {
+                Outgoing { to_upstream: Some(whole), to_client: Vec::new() }
+            } else {
+                Outgoing { to_upstream: None, to_client: vec![whole] }
+            }
+        })
+    }
+
+    /// Takes in a message while it arrives, in memory and then on disk.
+    pub(super) async fn take_in<E: std::fmt::Display>(
+        &self,
+        pieces: &mut (impl Stream<Item = Result<Bytes, E>> + Unpin),
+        most: u64,
+        patience: Option<Duration>,
+    ) -> Taken {
+        let mut hold = Hold::new(&self.spool);
+        let mut taken = 0;
+        loop {
+            let next = match patience {
+                Some(patience) => time::timeout(patience, pieces.next()).await,
+                None => Ok(pieces.next().await),
+            };
+            let piece = match next {
+                Ok(Some(Ok(piece))) => piece,
+                Ok(Some(Err(error))) => return Taken::BrokenOff(error.to_string()),
+                Ok(None) => return Taken::Whole(hold.finish()),
+                Err(_) => return Taken::TooSlow,
+            };
+            taken += piece.len() as u64;
+            if taken > most {
+                return Taken::TooLong;
+            }
+            if let Err(error) = hold.push(&piece) {
+                return Taken::Partly(hold.finish(), piece, error);
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What a modern request says twice: in its body, and in headers for those who do not read bodies.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use forebay_wire::{Envelope, Kind, scan};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{headers, reply::PROTOCOL_VERSION};
+use crate::{body::Source, session::PROTOCOL_VERSION as BODY_VERSION};
+
+/// The code for headers that do not match the body.
+pub(super) const HEADER_MISMATCH: i32 = -32020;
+
+pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+const ENCODED_START: &str = "=?base64?";
+const ENCODED_END: &str = "?=";
+
+/// True if a message belongs to the modern era.
+pub(super) fn is_modern(envelope: &Envelope, source: Source<'_>) -> bool {
+    version(envelope, source).is_some() || envelope.method.as_deref() == Some("server/discover")
+}
+
+/// Says what the headers of a request have wrong, if anything.
+pub(super) fn check(
+    headers: &HeaderMap,
+    envelope: &Envelope,
+    source: Source<'_>,
+) -> Result<(), String> {
+    let Kind::Request { method, .. } = envelope.kind() else { return Ok(()) };
+    let expected_name = match method {
+        "tools/call" | "prompts/get" => param(envelope, source, "name"),
+        "resources/read" => param(envelope, source, "uri"),
+        _ => None,
+    };
+    same(headers, &PROTOCOL_VERSION, version(envelope, source).as_deref())?;
+    same(headers, &METHOD, Some(method))?;
+    same(headers, &NAME, expected_name.as_deref())
+}
+
+/// Checks a header against what the body says; what the body does not say is not checked.
+fn same(headers: &HeaderMap, name: &HeaderName, expected: Option<&str>) -> Result<(), String> {
+    let Some(expected) = expected else { return Ok(()) };
+    let Some(written) = headers::text(headers, name) else {
+        return Err(format!("Header mismatch: {name} is missing; the body says '{expected}'"));
+    };
+    let given = if *name == NAME { decoded(written) } else { Some(written.trim().to_owned()) };
+    if given.as_deref() == Some(expected) {
+        return Ok(());
+    }
+    Err(format!(
+        "Header mismatch: {name} header value '{written}' does not match body value '{expected}'"
+    ))
+}
+
+/// A name or an argument as a header's value: as it is where that is safe, or else encoded.
+pub(super) fn encoded(value: &str) -> HeaderValue {
+    let is_visible = |byte: u8| matches!(byte, b'\t' | b' '..=b'~');
+    let is_padded = value.trim_matches([' ', '\t']) != value;
+    let seems_encoded = value.starts_with(ENCODED_START) && value.ends_with(ENCODED_END);
+    if value.bytes().all(is_visible)
+        && !is_padded
+        && !seems_encoded
+        && let Ok(plain) = HeaderValue::from_str(value)
+    {
+        return plain;
+    }
+    let encoded = format!("{ENCODED_START}{}{ENCODED_END}", STANDARD.encode(value));
+    // Nothing but letters, digits and signs is left.
+    HeaderValue::from_str(&encoded).unwrap_or(HeaderValue::from_static(""))
+}
+
+/// The value of a header that may be encoded; `None` if it is not what it says.
+fn decoded(written: &str) -> Option<String> {
+    let written = written.trim();
+    match written.strip_prefix(ENCODED_START).and_then(|rest| rest.strip_suffix(ENCODED_END)) {
+        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
+        None => Some(written.to_owned()),
+    }
+}
+
+fn version(envelope: &Envelope, source: Source<'_>) -> Option<String> {
+    let [meta] = source.members(envelope.params.as_ref()?, ["_meta"]);
+    let [version] = source.members(&meta?.span, [BODY_VERSION]);
+    scan::string(&version?.scalar?).map(std::borrow::Cow::into_owned)
+}
+
+fn param(envelope: &Envelope, source: Source<'_>, key: &'static str) -> Option<String> {
+    let [value] = source.members(envelope.params.as_ref()?, [key]);
+    scan::string(&value?.scalar?).map(std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_wire::Line;
+
+    use super::*;
+
+    fn checked(json: &str, pairs: &[(HeaderName, &str)]) -> Result<(), String> {
+        let Line::Message(envelope) = Line::of(json.as_bytes()) else { panic!("{json}") };
+        let source = Source::Line(json.as_bytes());
+        assert!(is_modern(&envelope, source));
+        let headers = pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
+        check(&headers.collect(), &envelope, source)
+    }
+
+    #[test]
+    fn headers_say_what_the_body_says() {
+        let call = |name: &str| {
+            format!(
+                r#"{{"id":1,"method":"tools/call","params":{{"name":"{name}","_meta":{{"{BODY_VERSION}":"2026-07-28"}}}}}}"#
+            )
+        };
+        let pairs = |name| [(PROTOCOL_VERSION, "2026-07-28"), (METHOD, "tools/call"), (NAME, name)];
+        assert_eq!(checked(&call("echo"), &pairs("echo")), Ok(()));
+        assert_eq!(checked(&call("é"), &pairs("=?base64?w6k=?=")), Ok(()));
+        assert!(checked(&call("echo"), &pairs("other")).is_err());
+        assert!(checked(&call("echo"), &pairs("=?base64?!?=")).is_err());
+        assert!(checked(&call("echo"), &pairs("echo")[..2]).is_err());
+        assert!(checked(&call("echo"), &pairs("echo")[1..]).is_err());
+        let wrong = [(PROTOCOL_VERSION, "2025-11-25"), (METHOD, "tools/call"), (NAME, "echo")];
+        assert!(checked(&call("echo"), &wrong).is_err());
+    }
+
+    #[test]
+    fn values_are_encoded_as_the_specification_shows() {
+        for (value, expected) in [
+            ("us-west1", "us-west1"),
+            ("file:///a b.json", "file:///a b.json"),
+            ("", ""),
+            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+            (" padded ", "=?base64?IHBhZGRlZCA=?="),
+            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+            ("\u{7f}", "=?base64?fw==?="),
+        ] {
+            assert_eq!(encoded(value), expected, "{value:?}");
+            assert_eq!(decoded(encoded(value).to_str().unwrap()).as_deref(), Some(value));
+        }
+    }
+}

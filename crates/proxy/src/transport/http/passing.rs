@@ -1,0 +1,271 @@
+//! A remote upstream behind our endpoint: each request is one request to it.
+//!
+//! Sessions, statuses and event ids are the upstream's own, so that a client can tell no difference;
+//! only the messages in bodies and events go through the relay. What we note of a session is what
+//! the relay needs to know what an answer is about.
+
+mod events;
+mod sessions;
+
+use std::{io, sync::Arc};
+
+use bytes::Bytes;
+use forebay_wire::{Id, Kind, Line, reply::CONNECTION_CLOSED};
+use futures_util::{StreamExt, stream};
+use http::{HeaderMap, Method, Response, StatusCode, request::Parts};
+
+use self::{
+    events::EventPump,
+    sessions::{Noted, Sessions},
+};
+use super::{
+    answering::{self, Answered},
+    headers,
+    house::{House, Taken},
+    remote::{Remote, RemoteError},
+    reply::{self, SESSION_ID},
+};
+use crate::{
+    body::{Body, Message, Source},
+    relay::{Onward, Relay},
+};
+
+/// A remote upstream, and what we know of its sessions.
+pub(super) struct Passing {
+    house: Arc<House>,
+    remote: Remote,
+    sessions: Sessions,
+}
+
+/// A conversation that a request belongs to.
+#[derive(Clone)]
+struct Conversation {
+    house: Arc<House>,
+    relay: Arc<Relay>,
+    /// The session that the client named.
+    session: Option<Arc<Noted>>,
+    /// The requests that this one is to answer.
+    asked: Arc<[Id]>,
+}
+
+impl Passing {
+    pub(super) fn new(house: Arc<House>, remote: Remote) -> Self {
+        Self { house, remote, sessions: Sessions::default() }
+    }
+
+    /// Answers a request with a message.
+    pub(super) async fn post(&self, head: &Parts, body: Body) -> Response<reply::Body> {
+        let line = body.line();
+        let conversation = self.conversation(&head.headers, &line);
+        let onward = conversation.relay.client_line(Source::Held(&body));
+        let body = Arc::new(body);
+        let (message, answered) = match onward {
+            Onward::Pass => (Message::whole(body), Vec::new()),
+            Onward::Drop => return reply::empty(StatusCode::ACCEPTED),
+            Onward::Answer(lines) => {
+                return reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(lines));
+            }
+            Onward::Consult(consultation) => {
+                let Conversation { house, relay, session, .. } = &conversation;
+                // In a session a client that is gone may come back for its answer.
+                let is_cancelled_by_going = session.is_none();
+                let answered =
+                    answering::consult(house, relay, consultation, body, is_cancelled_by_going);
+                match answered.await {
+                    Answered::Here(response) => return response,
+                    Answered::Upstream(message, answers) => (message, answers),
+                }
+            }
+        };
+        let sent =
+            self.remote.send(Method::POST, headers::to_upstream(&head.headers), Some(&message));
+        match sent.await {
+            Ok(response) => self.pass(conversation, response, answered).await,
+            Err(error) => conversation.refused(&error),
+        }
+    }
+
+    /// How many sessions are noted.
+    pub(super) fn count(&self) -> usize {
+        self.sessions.count()
+    }
+
+    /// Opens a stream of what the upstream says by itself, or goes on with one.
+    pub(super) async fn get(&self, head: &Parts) -> Response<reply::Body> {
+        self.bodiless(Method::GET, head).await
+    }
+
+    /// Ends a session.
+    pub(super) async fn delete(&self, head: &Parts) -> Response<reply::Body> {
+        let response = self.bodiless(Method::DELETE, head).await;
+        if let Some(id) = headers::text(&head.headers, &SESSION_ID)
+            && response.status().is_success()
+        {
+            self.sessions.forget(id);
+        }
+        response
+    }
+
+    async fn bodiless(&self, method: Method, head: &Parts) -> Response<reply::Body> {
+        let conversation = self.conversation(&head.headers, &Line::Blank);
+        match self.remote.send(method, headers::to_upstream(&head.headers), None).await {
+            Ok(response) => self.pass(conversation, response, Vec::new()).await,
+            Err(error) => conversation.refused(&error),
+        }
+    }
+
+    fn conversation(&self, headers: &HeaderMap, line: &Line) -> Conversation {
+        let session = headers::text(headers, &SESSION_ID)
+            .map(|id| self.sessions.get_or_note(id, || self.house.conversation()));
+        let relay = session.as_ref().map(|session| session.relay.clone());
+        let asked = line.messages().iter().filter_map(|envelope| match envelope.kind() {
+            Kind::Request { id, .. } => Some(id.clone()),
+            _ => None,
+        });
+        Conversation {
+            house: self.house.clone(),
+            relay: relay.unwrap_or_else(|| self.house.conversation()),
+            session,
+            asked: asked.collect(),
+        }
+    }
+
+    /// Passes a response on, with what the relay makes of the messages in it. What we have answered
+    /// ourselves goes before it.
+    async fn pass(
+        &self,
+        mut conversation: Conversation,
+        response: reqwest::Response,
+        answered: Vec<Message>,
+    ) -> Response<reply::Body> {
+        let status = response.status();
+        if status == StatusCode::UNAUTHORIZED {
+            // It is us who are not let in; a client's own token would be of no use there.
+            let why = format!(
+                "upstream `{}` asks for a login; {}",
+                self.house.upstream(),
+                self.remote.advice()
+            );
+            tracing::warn!("{why}");
+            return conversation.failed(StatusCode::BAD_GATEWAY, &why);
+        }
+        if let Some(place) = self.remote.redirected_to(&response) {
+            let why = format!(
+                "upstream `{}` has moved to {place}; start Forebay with that URL",
+                self.house.upstream()
+            );
+            tracing::warn!("{why}");
+            return conversation.failed(StatusCode::BAD_GATEWAY, &why);
+        }
+        let head = headers::to_client(response.headers());
+        match (&conversation.session, headers::text(&head, &SESSION_ID)) {
+            (Some(session), _) if status == StatusCode::NOT_FOUND => {
+                self.sessions.forget(&session.id)
+            }
+            (None, Some(id)) if status.is_success() => {
+                let relay = conversation.relay.clone();
+                conversation.session = Some(self.sessions.get_or_note(id, || relay));
+            }
+            _ => {}
+        }
+        let is_unread = conversation.relay.lets_through_unread() && answered.is_empty();
+        if headers::has_type(&head, "text/event-stream") && status.is_success() && !is_unread {
+            let frames = EventPump::start(conversation, response.bytes_stream(), answered);
+            return reply::events(head, frames);
+        }
+        if headers::has_type(&head, "application/json") && !is_unread {
+            return conversation.json(status, head, response, answered).await;
+        }
+        conversation.forget_asked();
+        let mut passed = Response::new(reply::stream_body(broken_as_io(response.bytes_stream())));
+        *passed.status_mut() = status;
+        *passed.headers_mut() = head;
+        passed
+    }
+}
+
+impl Conversation {
+    /// Passes on a body that is a message.
+    async fn json(
+        &self,
+        status: StatusCode,
+        head: HeaderMap,
+        response: reqwest::Response,
+        answered: Vec<Message>,
+    ) -> Response<reply::Body> {
+        let mut pieces = response.bytes_stream();
+        let body = match self.house.take_in(&mut pieces, u64::MAX, None).await {
+            Taken::Whole(body) => body,
+            Taken::Partly(held, piece, error) => {
+                crate::events::line_cannot_be_held(&error);
+                self.forget_asked();
+                let held =
+                    Message::whole(Arc::new(held)).pieces().map(|part| part.map(Bytes::from));
+                let all = stream::iter(held.chain([Ok(piece)])).chain(broken_as_io(pieces));
+                let mut passed = Response::new(reply::stream_body(all));
+                *passed.status_mut() = status;
+                *passed.headers_mut() = head;
+                return passed;
+            }
+            Taken::BrokenOff(how) => return self.broken_off(&how),
+            // Neither is asked for.
+            Taken::TooLong | Taken::TooSlow => return self.broken_off("too long"),
+        };
+        let message = self.revised(body).await;
+        self.forget_asked();
+        if answered.is_empty() {
+            return reply::json(status, head, message);
+        }
+        let mut head = head;
+        head.remove(http::header::CONTENT_TYPE);
+        let events = answered.into_iter().chain([message]);
+        let frames = events.flat_map(|message| reply::event(&Default::default(), message));
+        reply::events(head, stream::iter(frames.collect::<Vec<_>>()))
+    }
+
+    /// A message of the upstream's, with what the chain puts in the place of results.
+    async fn revised(&self, body: Body) -> Message {
+        let onward = self.relay.upstream_line(Source::Held(&body));
+        let body = Arc::new(body);
+        match onward {
+            Onward::Consult(consultation) => {
+                let nobody = answering::nobody();
+                let outgoing =
+                    self.house.consult(&self.relay, consultation, body.clone(), nobody).await;
+                let message = outgoing.to_client.into_iter().next();
+                message.unwrap_or_else(|| Message::whole(body))
+            }
+            Onward::Pass | Onward::Answer(_) | Onward::Drop => Message::whole(body),
+        }
+    }
+
+    /// Says that the upstream could not be asked.
+    fn refused(&self, error: &RemoteError) -> Response<reply::Body> {
+        tracing::warn!(upstream = self.house.upstream(), "{error}");
+        self.failed(StatusCode::BAD_GATEWAY, &error.to_string())
+    }
+
+    fn broken_off(&self, how: &str) -> Response<reply::Body> {
+        let why = format!("upstream `{}` broke off its answer: {how}", self.house.upstream());
+        self.failed(StatusCode::BAD_GATEWAY, &why)
+    }
+
+    fn failed(&self, status: StatusCode, why: &str) -> Response<reply::Body> {
+        self.forget_asked();
+        reply::error(status, self.asked.first(), CONNECTION_CLOSED, why)
+    }
+
+    /// Nobody will answer any more what this request asked.
+    fn forget_asked(&self) {
+        let mut session = self.relay.session();
+        for id in self.asked.iter() {
+            session.forget(id);
+        }
+    }
+}
+
+fn broken_as_io(
+    pieces: impl futures_util::Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
+) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static {
+    pieces.map(|piece| piece.map_err(io::Error::other))
+}

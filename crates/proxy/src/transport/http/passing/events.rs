@@ -1,0 +1,269 @@
+//! A stream of events on its way from a remote upstream to a client.
+//!
+//! Every event passes at once, also while a result that came before it is being captured. A client
+//! resumes a stream after the last id it has seen, so an id is only passed on once everything up to
+//! it has been: what overtakes goes without its id, and what was overtaken carries the newest one.
+
+use std::{io, sync::Arc};
+
+use bytes::Bytes;
+use forebay_wire::{
+    reply::{self as wire_reply, CONNECTION_CLOSED},
+    sse::{self, Events, Fields, Token},
+};
+use futures_util::{
+    Stream, StreamExt,
+    stream::{self, FuturesUnordered},
+};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+};
+
+use super::{
+    super::{answering, reply},
+    Conversation,
+};
+use crate::{
+    body::{Body, Hold, Message, Source},
+    events,
+    relay::{Consultation, Onward},
+};
+
+/// Pieces of events that may wait for the client to read them.
+const MAX_WAITING: usize = 16;
+/// What is said in place of an event is remembered up to this length; a summary is far shorter.
+const MAX_REMEMBERED_BYTES: u64 = 64 * 1024;
+
+/// Passes events on.
+pub(super) struct EventPump {
+    conversation: Conversation,
+    out: mpsc::Sender<io::Result<Bytes>>,
+    /// Events of which the chain has something to decide.
+    delayed: FuturesUnordered<JoinHandle<(Fields, Message)>>,
+    /// The id of the last event that came.
+    newest: Option<String>,
+}
+
+/// The client reads no more.
+struct Gone;
+
+/// An event that is arriving.
+enum Arriving<'a> {
+    Held(Hold<'a>),
+    /// It could not be held, and is passed on unread.
+    Passed,
+}
+
+impl EventPump {
+    /// Starts to pass on what comes, after what we have answered ourselves.
+    pub(super) fn start(
+        conversation: Conversation,
+        pieces: impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin + 'static,
+        answered: Vec<Message>,
+    ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+        let (out, mut frames) = mpsc::channel(MAX_WAITING);
+        let delayed = FuturesUnordered::new();
+        let pump = Self { conversation, out, delayed, newest: None };
+        // When the client is gone, so is the connection to the upstream, which draws its own
+        // conclusions from it.
+        tokio::spawn(pump.run(pieces, answered));
+        stream::poll_fn(move |context| frames.poll_recv(context))
+    }
+
+    async fn run(
+        mut self,
+        mut pieces: impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin + 'static,
+        answered: Vec<Message>,
+    ) {
+        let how = match self.pump(&mut pieces, answered).await {
+            Err(Gone) => return,
+            Ok(how) => how,
+        };
+        // Nothing more comes; what was held up still goes out.
+        while let Some(Ok((fields, message))) = self.delayed.next().await {
+            if self.say(fields, message).await.is_err() {
+                return;
+            }
+        }
+        let _ = self.answer_the_rest(&how).await;
+    }
+
+    /// Passes events on until the upstream ends the stream; returns how it did.
+    async fn pump(
+        &mut self,
+        pieces: &mut (impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin),
+        answered: Vec<Message>,
+    ) -> Result<String, Gone> {
+        for message in answered {
+            self.say(Fields::default(), message).await?;
+        }
+        let house = self.conversation.house.clone();
+        let mut events = Events::default();
+        let mut arriving = Arriving::Held(Hold::new(&house.spool));
+        loop {
+            let piece = tokio::select! {
+                piece = pieces.next() => piece,
+                Some(Ok((fields, message))) = self.delayed.next(), if !self.delayed.is_empty() => {
+                    self.say(fields, message).await?;
+                    continue;
+                }
+                () = self.out.closed() => return Err(Gone),
+                () = house.closing.given(), if !self.is_awaited() => return Err(Gone),
+            };
+            let piece = match piece {
+                Some(Ok(piece)) => piece,
+                Some(Err(error)) => return Ok(format!("broke off its stream: {error}")),
+                None => return Ok("ended its stream without an answer".to_owned()),
+            };
+            let mut rest = &piece[..];
+            while let Some(token) = events.next(&mut rest) {
+                match token {
+                    Token::Data(data) => self.take_data(&mut arriving, data).await?,
+                    Token::Comment => self.send(Bytes::from_static(b":\n\n")).await?,
+                    Token::End(fields) => {
+                        let next = Arriving::Held(Hold::new(&house.spool));
+                        match std::mem::replace(&mut arriving, next) {
+                            Arriving::Held(hold) => self.take_event(fields, hold.finish()).await?,
+                            Arriving::Passed => {
+                                let mut end = b"\n".to_vec();
+                                sse::write_fields(&fields, &mut end);
+                                end.push(b'\n');
+                                self.send(Bytes::from(end)).await?;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// True if a request waits for an answer in this stream, which therefore has an end.
+    fn is_awaited(&self) -> bool {
+        let session = self.conversation.relay.session();
+        self.conversation.asked.iter().any(|id| session.awaits(id))
+    }
+
+    async fn take_data(&self, arriving: &mut Arriving<'_>, data: &[u8]) -> Result<(), Gone> {
+        let Arriving::Held(hold) = arriving else {
+            let mut part = Vec::with_capacity(data.len());
+            sse::write_data(data, &mut part);
+            return self.send(Bytes::from(part)).await;
+        };
+        let Err(error) = hold.push(data) else { return Ok(()) };
+        events::line_cannot_be_held(&error);
+        let Arriving::Held(hold) = std::mem::replace(arriving, Arriving::Passed) else {
+            return Ok(());
+        };
+        self.send(Bytes::from_static(b"data: ")).await?;
+        let held = Message::whole(Arc::new(hold.finish())).pieces();
+        for piece in held.chain([Ok(data.to_vec())]) {
+            let mut part = Vec::new();
+            sse::write_data(&piece.map_err(|_| Gone)?, &mut part);
+            self.send(Bytes::from(part)).await?;
+        }
+        Ok(())
+    }
+
+    /// Decides what becomes of an event.
+    async fn take_event(&mut self, fields: Fields, body: Body) -> Result<(), Gone> {
+        if fields.id.is_some() {
+            self.newest.clone_from(&fields.id);
+        }
+        if body.bytes() == 0 {
+            let fields = self.with_safe_id(fields);
+            return self.send(reply::bare_event(&fields)).await;
+        }
+        if let Some(said) = self.said_before(&fields).await {
+            return self.say(fields, Message::of(vec![said.to_vec().into()])).await;
+        }
+        match self.conversation.relay.upstream_line(Source::Held(&body)) {
+            Onward::Consult(consultation) => self.consult(fields, consultation, body).await,
+            Onward::Pass | Onward::Answer(_) | Onward::Drop => {
+                self.say(fields, Message::whole(Arc::new(body))).await
+            }
+        }
+    }
+
+    /// What has been said in place of this event, if it has come before.
+    async fn said_before(&self, fields: &Fields) -> Option<Bytes> {
+        let session = self.conversation.session.as_ref()?;
+        let mut replacement = session.replacement(fields.id.as_ref()?)?;
+        let said = replacement.wait_for(Option::is_some).await.ok()?.clone();
+        said.filter(|said| !said.is_empty())
+    }
+
+    async fn consult(
+        &mut self,
+        fields: Fields,
+        consultation: Consultation,
+        body: Body,
+    ) -> Result<(), Gone> {
+        let keeps_its_place = consultation.keeps_its_place();
+        let session = self.conversation.session.as_ref();
+        let remembered = session.zip(fields.id.clone()).map(|(session, id)| session.replaces(id));
+        // Also if the client is gone meanwhile: it may come back for this very event.
+        let work = tokio::spawn({
+            let Conversation { house, relay, .. } = self.conversation.clone();
+            let body = Arc::new(body);
+            async move {
+                let nobody = answering::nobody();
+                let outgoing = house.consult(&relay, consultation, body.clone(), nobody).await;
+                let message = outgoing.to_client.into_iter().next();
+                let message = message.unwrap_or_else(|| Message::whole(body));
+                if let Some(remembered) = remembered {
+                    remember(&remembered, &message);
+                }
+                (fields, message)
+            }
+        });
+        if keeps_its_place {
+            let (fields, message) = work.await.map_err(|_| Gone)?;
+            return self.say(fields, message).await;
+        }
+        self.delayed.push(work);
+        Ok(())
+    }
+
+    async fn say(&self, fields: Fields, message: Message) -> Result<(), Gone> {
+        let fields = self.with_safe_id(fields);
+        for piece in reply::event(&fields, message) {
+            self.out.send(piece).await.map_err(|_| Gone)?;
+        }
+        Ok(())
+    }
+
+    /// With an id after which nothing is missing, if there is one.
+    fn with_safe_id(&self, fields: Fields) -> Fields {
+        let id = fields.id.and(self.newest.clone()).filter(|_| self.delayed.is_empty());
+        Fields { id, ..fields }
+    }
+
+    async fn send(&self, piece: Bytes) -> Result<(), Gone> {
+        self.out.send(Ok(piece)).await.map_err(|_| Gone)
+    }
+
+    /// The stream is over. If it cannot be resumed, whoever still waits is told so.
+    async fn answer_the_rest(&self, how: &str) -> Result<(), Gone> {
+        let Conversation { house, relay, asked, .. } = &self.conversation;
+        if self.newest.is_some() {
+            return Ok(());
+        }
+        let why = format!("upstream `{}` {how}", house.upstream());
+        for id in asked.iter() {
+            let is_left = relay.session().forget(id);
+            if is_left {
+                let error = wire_reply::error(Some(id), CONNECTION_CLOSED, &why);
+                self.say(Fields::default(), Message::of(vec![error.into()])).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Remembers what is said in place of an event; empty, if it is said as it came.
+fn remember(remembered: &watch::Sender<Option<Bytes>>, message: &Message) {
+    let is_short = message.bytes() <= MAX_REMEMBERED_BYTES;
+    let said = is_short.then(|| message.clone().into_bytes().ok()).flatten();
+    remembered.send_replace(Some(Bytes::from(said.unwrap_or_default())));
+}

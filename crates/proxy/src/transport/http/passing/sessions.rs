@@ -1,0 +1,110 @@
+//! What we know of an upstream's sessions: the conversation in each, and what we have said there in
+//! place of an answer, in case it is asked for again.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use bytes::Bytes;
+use tokio::sync::watch;
+
+use crate::relay::Relay;
+
+/// Sessions that are noted, at most. That one is forgotten costs nobody the session: what was called
+/// in it before is not known any more.
+const MAX_SESSIONS: usize = 10_000;
+/// Replacements that are kept in a session, at most; a client resumes soon or never.
+const MAX_REPLACEMENTS: usize = 256;
+
+/// Sessions by their ids.
+#[derive(Default)]
+pub(super) struct Sessions(Mutex<HashMap<String, Arc<Noted>>>);
+
+/// A session of the upstream's.
+pub(super) struct Noted {
+    pub(super) id: String,
+    pub(super) relay: Arc<Relay>,
+    replacements: Mutex<Replacements>,
+    used: Mutex<Instant>,
+}
+
+/// What was said in place of events, by their ids, and in the order they came.
+#[derive(Default)]
+struct Replacements {
+    by_event: HashMap<String, Replacement>,
+    order: VecDeque<String>,
+}
+
+/// What is said in place of an event, once that is known. `Empty` means as it came.
+pub(super) type Replacement = watch::Receiver<Option<Bytes>>;
+
+impl Sessions {
+    /// The session with that id. One that we have not seen begin, because we were not there, is noted
+    /// as if it began now.
+    pub(super) fn get_or_note(&self, id: &str, relay: impl FnOnce() -> Arc<Relay>) -> Arc<Noted> {
+        let mut sessions = self.lock();
+        if let Some(session) = sessions.get(id) {
+            *session.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            return session.clone();
+        }
+        if sessions.len() >= MAX_SESSIONS {
+            forget_the_oldest(&mut sessions);
+        }
+        let session = Arc::new(Noted {
+            id: id.to_owned(),
+            relay: relay(),
+            replacements: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+        });
+        sessions.insert(id.to_owned(), session.clone());
+        session
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    pub(super) fn forget(&self, id: &str) {
+        self.lock().remove(id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Noted>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Forgets the quarter that has been idle longest.
+fn forget_the_oldest(sessions: &mut HashMap<String, Arc<Noted>>) {
+    let used = |session: &Noted| *session.used.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut times: Vec<Instant> = sessions.values().map(|session| used(session)).collect();
+    let (_, &mut limit, _) = times.select_nth_unstable(MAX_SESSIONS / 4);
+    sessions.retain(|_, session| used(session) > limit);
+}
+
+impl Noted {
+    /// What is said in place of the event with that id, if anything may be.
+    pub(super) fn replacement(&self, event: &str) -> Option<Replacement> {
+        self.replacements().by_event.get(event).cloned()
+    }
+
+    /// Says that something may be said in place of that event; the sender tells what.
+    pub(super) fn replaces(&self, event: String) -> watch::Sender<Option<Bytes>> {
+        let (sender, receiver) = watch::channel(None);
+        let mut replacements = self.replacements();
+        if replacements.by_event.insert(event.clone(), receiver).is_none() {
+            replacements.order.push_back(event);
+        }
+        if replacements.order.len() > MAX_REPLACEMENTS
+            && let Some(oldest) = replacements.order.pop_front()
+        {
+            replacements.by_event.remove(&oldest);
+        }
+        sender
+    }
+
+    fn replacements(&self) -> MutexGuard<'_, Replacements> {
+        self.replacements.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

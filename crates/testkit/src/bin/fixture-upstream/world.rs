@@ -1,0 +1,130 @@
+//! What all connections share, and what a request is answered with.
+
+use std::{
+    io,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use forebay_wire::Id;
+use serde_json::{Value, json};
+
+use crate::{
+    call::Call,
+    gates::Gates,
+    json::{self, Json},
+    listeners::Listeners,
+    request::{Era, Request, text},
+    tasks::Tasks,
+    tools,
+};
+
+pub(crate) const MODERN_REVISION: &str = "2026-07-28";
+pub(crate) const LEGACY_REVISIONS: [&str; 4] =
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
+const INVALID_PARAMS: i32 = -32602;
+const UNSUPPORTED_REVISION: i32 = -32022;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct World {
+    pub(crate) gates: Gates,
+    pub(crate) tasks: Tasks,
+    pub(crate) listeners: Listeners,
+    cancelled: AtomicU64,
+}
+
+/// What becomes of a request.
+pub(crate) enum Answer {
+    Now(Json),
+    Call(Call),
+    /// It is answered with notifications of what this names.
+    Listen(Value),
+    Refused {
+        code: i32,
+        response: Json,
+    },
+}
+
+impl World {
+    /// Says what a request is answered with.
+    pub(crate) fn answer(&self, request: &Request<'_>) -> io::Result<Answer> {
+        let Request { id, method, params, era } = request;
+        if let Some(revision) = params.revision
+            && text(Some(revision)) != MODERN_REVISION
+        {
+            let supported = [&[MODERN_REVISION][..], &LEGACY_REVISIONS].concat();
+            let data = json!({"supported": supported, "requested": text(Some(revision))});
+            let message = "Unsupported protocol version";
+            return Ok(refused(id, UNSUPPORTED_REVISION, message, Some(&data)));
+        }
+        let result = |members: &str| {
+            let result = format!("{}{members}}}", era.result_head());
+            Ok(Answer::Now(json::response(id, Json::whole(result))))
+        };
+        match (*method, *era) {
+            ("initialize", _) => {
+                let asked = text(params.opening_revision);
+                let revision = LEGACY_REVISIONS.into_iter().find(|known| *known == asked);
+                let revision = revision.unwrap_or("2025-11-25");
+                result(&format!(
+                    r#""protocolVersion":"{revision}","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"fixture","version":"1"}}"#
+                ))
+            }
+            ("server/discover", Era::Modern) => result(&format!(
+                r#""supportedVersions":["{MODERN_REVISION}"],"capabilities":{{"tools":{{"listChanged":true}},"extensions":{{"io.modelcontextprotocol/tasks":{{}}}}}},"ttlMs":3600000,"cacheScope":"public","_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"fixture","version":"1"}}}}"#
+            )),
+            ("tools/list", Era::Legacy) => result(tools::LIST),
+            ("tools/list", Era::Modern) => result(tools::MODERN_LIST),
+            ("tools/call", _) => Ok(Answer::Call(tools::call(request, self)?)),
+            ("tasks/get" | "tasks/result" | "tasks/cancel", _) => Ok(self.about_task(request)),
+            ("subscriptions/listen", Era::Modern) => {
+                let filter = serde_json::from_slice(params.notifications.unwrap_or(b"{}"));
+                Ok(Answer::Listen(filter.unwrap_or_default()))
+            }
+            (_, Era::Legacy) => Ok(Answer::Now(json::response(id, Json::whole(&b"{}"[..])))),
+            (_, Era::Modern) => Ok(refused(id, METHOD_NOT_FOUND, "Method not found", None)),
+        }
+    }
+
+    /// Lets go what waits under that name.
+    pub(crate) fn release(&self, name: &str) {
+        self.gates.release(name);
+        for id in self.tasks.held_by(name) {
+            if let Some(task) = self.tasks.get(&id) {
+                self.listeners.task_changed(&id, &task.state(&self.gates));
+            }
+        }
+    }
+
+    pub(crate) fn count_cancellation(&self) {
+        self.cancelled.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn cancellations(&self) -> u64 {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn about_task(&self, request: &Request<'_>) -> Answer {
+        let id = text(request.params.task_id);
+        let Some(task) = self.tasks.get(&id) else {
+            return refused(request.id, INVALID_PARAMS, "no such task", None);
+        };
+        if request.method == "tasks/result" {
+            return Answer::Call(Call { hold: task.hold.clone(), ..Call::giving(task.result()) });
+        }
+        if request.method == "tasks/cancel" {
+            self.tasks.cancel(&id);
+        }
+        let state = self.tasks.get(&id).unwrap_or(task).state(&self.gates);
+        let result = match request.era {
+            Era::Legacy => state,
+            Era::Modern => state.with_member(r#""resultType":"complete""#),
+        };
+        Answer::Now(json::response(request.id, result))
+    }
+}
+
+fn refused(id: &Id, code: i32, message: &str, data: Option<&Value>) -> Answer {
+    Answer::Refused { code, response: json::error(Some(id), code, message, data) }
+}
