@@ -15,7 +15,7 @@ pub(crate) struct UpstreamArguments {
     url: Option<String>,
 
     /// Send this header with each request to the URL (may be repeated)
-    #[arg(long = "header", value_name = "NAME:VALUE", requires = "url", value_parser = header)]
+    #[arg(long = "header", value_name = "NAME:VALUE", conflicts_with = "command", value_parser = header)]
     headers: Vec<(HeaderName, HeaderValue)>,
 
     /// Add a variable to the server's environment (may be repeated)

@@ -114,8 +114,8 @@ fn add_modern_headers(
     headers: &mut HeaderMap,
 ) -> bool {
     let Some(params) = &envelope.params else { return false };
-    let [meta, name, uri, arguments] =
-        source.members(params, ["_meta", "name", "uri", "arguments"]);
+    let [meta, name, uri, task_id, arguments] =
+        source.members(params, ["_meta", "name", "uri", "taskId", "arguments"]);
     let version = meta.and_then(|meta| {
         let [version] = source.members(&meta.span, [session::PROTOCOL_VERSION]);
         HeaderValue::from_str(&scan::string(&version?.scalar?)?).ok()
@@ -128,6 +128,7 @@ fn add_modern_headers(
     let subject = match method.as_str() {
         "tools/call" | "prompts/get" => name,
         "resources/read" => uri,
+        "tasks/get" | "tasks/update" | "tasks/cancel" => task_id,
         _ => None,
     };
     let subject = subject.and_then(|value| value.scalar);
@@ -174,6 +175,10 @@ mod tests {
             r#"{{"id":1,"method":"resources/read","params":{{"uri":"test://x","name":"n",{meta}}}}}"#
         ));
         assert_eq!(header(&read, "mcp-name").as_deref(), Some("test://x"));
+        let task = posting(&format!(
+            r#"{{"id":1,"method":"tasks/get","params":{{"taskId":"42",{meta}}}}}"#
+        ));
+        assert_eq!(header(&task, "mcp-name").as_deref(), Some("42"));
         let list = posting(&format!(r#"{{"id":1,"method":"tools/list","params":{{{meta}}}}}"#));
         assert_eq!(header(&list, "mcp-name"), None);
         assert!(list.lists_tools);

@@ -123,15 +123,21 @@ impl Bridge {
     async fn listen_in_session(&self) {
         let mut reception = Reception::default();
         loop {
+            let is_resumed = reception.last_event.is_some();
+            reception.failures += 1;
             match self.open(&reception).await {
                 Ok(response) if is_event_stream(&response) => {
                     let _ = self.read(response, &mut reception).await;
                 }
                 Ok(response) if is_passing(response.status()) => {}
+                Ok(_) if is_resumed => {}
                 Ok(_) => return,
                 Err(why) => events::upstream_not_heard(self.remote.name(), &why),
             }
-            reception.failures += 1;
+            if is_resumed && reception.failures > 0 {
+                // Nothing came of resuming it, so it is begun anew.
+                reception.last_event = None;
+            }
             sleep(reception.pause()).await;
         }
     }
