@@ -4,7 +4,11 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use forebay_proxy::{record::Recorder, router::UpstreamName, transport::stdio};
+use forebay_proxy::{
+    record::Recorder,
+    router::UpstreamName,
+    transport::{http::shown_url, stdio},
+};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// Which server it is, and how it is started.
@@ -59,7 +63,7 @@ impl UpstreamArguments {
         let (derived, target, shown) = match self.url {
             Some(url) => {
                 let headers = self.headers.into_iter().collect();
-                let shown = vec![url.clone()];
+                let shown = vec![shown_url(&url)];
                 (UpstreamName::from_url(&url), Target::Url { url, headers }, shown)
             }
             None => {

@@ -246,7 +246,7 @@ impl Wrapped {
                     Action::Signal(signal, why) => {
                         self.running.signal(signal, self.relay.upstream(), why);
                     }
-                    Action::Abandon(how) => self.abandon(&how),
+                    Action::Abandon(how) => self.abandon(self.running.ending(&how)),
                     Action::Finish(ended) => {
                         let mut last = LastWords::AsLongAsItTakes;
                         if supervisor.was_told_to_end() {

@@ -214,13 +214,13 @@ impl Bridge {
             PostingKind::OneWay => {
                 self.carry_in_turn(posting, ACCEPTANCE, under_way, stop).await;
             }
-            PostingKind::Call => self.carry_along(posting, &mut under_way.calls),
-            PostingKind::Subscription => self.carry_along(posting, &mut under_way.apart),
+            PostingKind::Call => self.carry_along(&posting, &mut under_way.calls),
+            PostingKind::Subscription => self.carry_along(&posting, &mut under_way.apart),
         }
     }
 
     /// Carries a request while others go on.
-    fn carry_along(self: &Arc<Self>, posting: Arc<Posting>, tasks: &mut JoinSet<()>) {
+    fn carry_along(self: &Arc<Self>, posting: &Arc<Posting>, tasks: &mut JoinSet<()>) {
         let (bridge, carried) = (self.clone(), posting.clone());
         let task = tasks.spawn(async move {
             bridge.carry(&carried).await;

@@ -41,7 +41,7 @@ impl Streamed {
         let chunk = if part.in_memory().is_some() {
             Bytes::from_owner(InMemory(part))
         } else {
-            match self.read(part) {
+            match self.read(&part) {
                 Ok(chunk) => chunk,
                 Err(error) => return Some(Err(error)),
             }
@@ -51,7 +51,7 @@ impl Streamed {
     }
 
     /// Reads the front of `part`, and leaves the rest of it for the next time.
-    fn read(&mut self, part: Payload) -> io::Result<Bytes> {
+    fn read(&mut self, part: &Payload) -> io::Result<Bytes> {
         let count = part.bytes().min(CHUNK_BYTES);
         let mut chunk = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
         part.part(&(0..count)).reader().read_to_end(&mut chunk)?;

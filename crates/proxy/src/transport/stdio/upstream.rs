@@ -82,6 +82,14 @@ impl Running {
         }
     }
 
+    /// How its end is told: a process ends in some way, a bridge is merely not there any more.
+    pub(super) fn ending<'a>(&self, how: &'a str) -> &'a str {
+        match self {
+            Self::Process(_) => how,
+            Self::Bridge(_) => "is no longer connected",
+        }
+    }
+
     /// Lets go of what has ended.
     pub(super) fn release(&self) {
         match self {

@@ -173,7 +173,7 @@ impl Bridge {
 
     /// Holds a part of a message; what would end its line becomes a space.
     pub(super) fn hold(&self, hold: &mut Hold<'_>, part: &[u8]) -> Result<(), String> {
-        let held = if part.contains(&b'\n') || part.contains(&b'\r') {
+        let pushed = if part.contains(&b'\n') || part.contains(&b'\r') {
             let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
             let part: Vec<u8> =
                 part.iter().map(|byte| if is_break(byte) { b' ' } else { *byte }).collect();
@@ -181,7 +181,7 @@ impl Bridge {
         } else {
             hold.push(part)
         };
-        held.map_err(|error| {
+        pushed.map_err(|error| {
             let name = self.remote.name();
             format!("the answer of upstream `{name}` is too large to be held: {error}")
         })

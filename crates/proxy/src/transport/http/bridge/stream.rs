@@ -50,6 +50,13 @@ impl<'a> Reception<'a> {
         self.origin.is_some() && self.left.is_empty()
     }
 
+    /// True if there is a place to resume it from, and hope.
+    fn can_be_resumed(&self) -> bool {
+        self.last_event.is_some()
+            && self.failures <= MAX_FAILURES
+            && self.origin.is_some_and(|posting| !posting.is_modern)
+    }
+
     fn note(&mut self, fields: &Fields) {
         if let Some(id) = &fields.id {
             // An empty one takes back what was said before.
@@ -87,7 +94,7 @@ impl Bridge {
                     return Ok(());
                 }
                 reception.failures += 1;
-                if !self.can_be_resumed(reception) {
+                if !reception.can_be_resumed() {
                     return Err(self.broken_off(&why));
                 }
                 sleep(reception.pause()).await;
@@ -180,25 +187,19 @@ impl Bridge {
                     Token::Data(part) => self.hold(&mut hold, part)?,
                     Token::Comment => {}
                     Token::End(fields) => {
-                        let held = std::mem::replace(&mut hold, Hold::new(&self.spool));
+                        let whole = std::mem::replace(&mut hold, Hold::new(&self.spool));
                         let is_message = fields
                             .event
                             .as_deref()
                             .is_none_or(|event| matches!(event, "" | "message"));
                         if is_message {
-                            self.deliver(held.finish(), reception).await;
+                            self.deliver(whole.finish(), reception).await;
                         }
                         reception.note(&fields);
                     }
                 }
             }
         }
-    }
-
-    fn can_be_resumed(&self, reception: &Reception<'_>) -> bool {
-        reception.last_event.is_some()
-            && reception.failures <= MAX_FAILURES
-            && reception.origin.is_some_and(|posting| !posting.is_modern)
     }
 
     fn broken_off(&self, why: &str) -> String {
