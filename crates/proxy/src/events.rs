@@ -23,6 +23,18 @@ pub(crate) fn upstream_signalled(name: &UpstreamName, signal: i32, why: &str) {
     tracing::info!(upstream = %name, "sent upstream {signal}: {why}");
 }
 
+pub(crate) fn session_renewed(name: &UpstreamName) {
+    tracing::info!(upstream = %name, "upstream has forgotten the session; opened another one");
+}
+
+pub(crate) fn not_delivered(name: &UpstreamName, why: &str) {
+    tracing::warn!(upstream = %name, "a message that needs no answer was not delivered: {why}");
+}
+
+pub(crate) fn upstream_not_heard(name: &UpstreamName, why: &str) {
+    tracing::debug!(upstream = %name, "cannot listen to upstream: {why}");
+}
+
 pub(crate) fn guard_missing(error: &io::Error) {
     tracing::info!(%error, "no `sh` to watch over the upstream's own children");
 }

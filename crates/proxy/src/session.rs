@@ -19,6 +19,7 @@ use forebay_wire::{Envelope, Id, Kind};
 pub(crate) use self::cancellation::Cancellation;
 pub use self::era::Era;
 use self::era::{Answer, Params};
+pub(crate) use self::era::{CANCELLED, PROTOCOL_VERSION};
 use crate::{body::Source, router::UpstreamName};
 
 /// Tasks whose result may still come, at most; the oldest ones are forgotten first.
@@ -446,7 +447,8 @@ impl Call {
     }
 }
 
-fn cancelled_request(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
+/// The request that `notifications/cancelled` is about.
+pub(crate) fn cancelled_request(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
     let [id] = source.members(envelope.params.as_ref()?, ["requestId"]);
     Id::parse(&id?.scalar?)
 }

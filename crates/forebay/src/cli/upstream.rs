@@ -7,7 +7,10 @@ use clap::Args;
 use forebay_proxy::{
     record::Recorder,
     router::UpstreamName,
-    transport::{http::RemoteSettings, stdio},
+    transport::{
+        http::{RemoteSettings, shown_url},
+        stdio,
+    },
 };
 use http::{HeaderName, HeaderValue};
 
@@ -21,7 +24,7 @@ pub(crate) struct UpstreamArguments {
     url: Option<String>,
 
     /// Send this header with each request to the URL (may be repeated)
-    #[arg(long = "header", value_name = "NAME:VALUE", requires = "url", value_parser = header)]
+    #[arg(long = "header", value_name = "NAME:VALUE", conflicts_with = "command", value_parser = header)]
     headers: Vec<(HeaderName, HeaderValue)>,
 
     /// Add a variable to the server's environment (may be repeated)
@@ -68,7 +71,7 @@ impl UpstreamArguments {
                 let name = named.unwrap_or_else(|| UpstreamName::from_url(&url));
                 let headers = self.headers.into_iter().collect();
                 let credentials = Some(auth::stored(&config::home(), &url)?);
-                let shown = vec![url.clone()];
+                let shown = vec![shown_url(&url)];
                 let settings = RemoteSettings { name: name.clone(), url, headers, credentials };
                 (name, Target::Url(settings), shown)
             }

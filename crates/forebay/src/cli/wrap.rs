@@ -1,4 +1,4 @@
-//! `forebay wrap -- COMMAND`: a stdio client in front of a child process.
+//! `forebay wrap`: a stdio client in front of a child process, or of a URL.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -10,7 +10,10 @@ use anyhow::{Result, bail};
 use clap::Args;
 use forebay_proxy::{
     ProxyError,
-    transport::stdio::{self, Ended, Settings},
+    transport::{
+        http::Remote,
+        stdio::{self, Ended, Settings},
+    },
 };
 
 use crate::{
@@ -26,8 +29,11 @@ use crate::{
 ///
 /// The server's stderr is yours, its environment is yours, and Forebay ends when it ends, in the
 /// same way. When the client closes, the server is given time to finish, then told, then made to.
+///
+/// With `--url`, the server runs somewhere else already. One that cannot be reached is an error of
+/// each request, and is tried again with the next.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, override_usage = "forebay wrap [OPTIONS] -- COMMAND [ARGUMENTS]...")]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct WrapArguments {
     /// How long the server may take to end once the client has closed, and again after SIGTERM;
     /// calls that are under way get thirty times as long
@@ -42,13 +48,18 @@ pub(crate) struct WrapArguments {
     upstream: UpstreamArguments,
 }
 
+const USAGE: &str = "\
+forebay wrap [OPTIONS] -- COMMAND [ARGUMENTS]...
+       forebay wrap [OPTIONS] --url URL";
+
 const EXAMPLES: &str = "\
 Examples:
   forebay wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  forebay wrap --url https://example.com/mcp --header 'X-Api-Key: abc'
   forebay wrap --env API_KEY=abc --name search -- uvx some-search-server
   forebay wrap --record session.jsonl --log-level debug -- ./my-server
 
-Exit status: the server's own; 127 if there is no such command, 126 if it cannot be started.";
+Exit status: the server's own; 127 if there is no such command, 126 if it cannot be started. With a URL: 0.";
 
 /// What is said when a command cannot be found or started, as shells do.
 const NOT_FOUND: u8 = 127;
@@ -58,9 +69,12 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
     let config = arguments.keeping.load()?;
     let Upstream { name, target, recorder } = arguments.upstream.resolve()?;
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
-    let Target::Command(command) = target else { bail!("URL") };
+    let upstream = match target {
+        Target::Command(command) => stdio::Upstream::Command(command),
+        Target::Url(settings) => stdio::Upstream::Remote(Box::new(Remote::new(settings)?)),
+    };
     let (relay, usage) = assemble::relay(name, config, recorder)?;
-    let ended = stdio::wrap(&command, relay, &settings)?;
+    let ended = stdio::wrap(upstream, relay, &settings)?;
     // Before we end as the server did, which may be by a signal.
     if let Some(usage) = usage {
         usage.write_down();

@@ -4,9 +4,13 @@
 //! saw as one line of JSON, and is run three times: with the server itself, and with Forebay in
 //! between, once keeping nothing and once as it comes.
 
-use std::{process::Command, thread};
+use std::{
+    net::{SocketAddr, TcpListener, TcpStream},
+    process::{Command, Stdio},
+    thread,
+};
 
-use forebay_testkit::real;
+use forebay_testkit::{peer::eventually, real};
 use serde_json::Value;
 
 use crate::without_settings;
@@ -64,6 +68,51 @@ fn sees_the_same(client: &[String], server: &[String], features: &[&str]) {
     for feature in features.iter().filter(|feature| **feature != "tools") {
         assert_eq!(wrapped[feature], direct[feature], "`{feature}` differs when results are kept");
     }
+}
+
+/// Runs `client` with `server` directly, and with the same server over HTTP through
+/// `forebay wrap --url`, and compares the reports.
+fn sees_the_same_by_url(
+    client: &[String],
+    server: &[String],
+    remote: &mut Command,
+    address: SocketAddr,
+    features: &[&str],
+) {
+    let mut remote = remote.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let url = format!("http://{address}/mcp");
+    let wrapped = ["wrap", "--no-capture", "--url", &url].map(str::to_owned);
+    let wrapped = [&[env!("CARGO_BIN_EXE_forebay").to_owned()], &wrapped[..]].concat();
+    eventually("the server listens", || TcpStream::connect(address).is_ok());
+    let reports = thread::scope(|scope| {
+        let direct = scope.spawn(|| report(client, server));
+        (report(client, &wrapped), direct.join())
+    });
+    remote.kill().unwrap();
+    remote.wait().unwrap();
+    let (wrapped, direct) = (reports.0, reports.1.unwrap());
+    for feature in features {
+        assert!(!direct[feature].is_null(), "`{feature}` was exercised: {direct}");
+        assert_eq!(wrapped[feature], direct[feature], "`{feature}` differs by URL");
+    }
+}
+
+/// An address that nobody listens at.
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+fn everything_at(node: &real::Node, address: SocketAddr) -> Command {
+    let words = node.server("server-everything");
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).arg("streamableHttp").env("PORT", address.port().to_string());
+    command
+}
+
+fn listening_at(server: &[String], address: SocketAddr) -> Command {
+    let mut command = Command::new(&server[0]);
+    command.args(&server[1..]).args(["--port", &address.port().to_string()]);
+    command
 }
 
 fn report(client: &[String], server: &[String]) -> Value {
@@ -133,4 +182,32 @@ fn python_sdk_probes_and_falls_back() {
     let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
     let client = words(python.script("clients/py_client.py"), "auto");
     sees_the_same(&client, &everything(node), &LEGACY);
+}
+
+#[test]
+fn typescript_client_modern_by_url() {
+    let test = "typescript_client_modern_by_url";
+    let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
+    let client = words(node.script("clients/ts_client.mjs"), "modern");
+    let (address, server) = (free_address(), python.script("servers/py_server.py"));
+    sees_the_same_by_url(&client, &server, &mut listening_at(&server, address), address, &MODERN);
+}
+
+#[test]
+fn python_sdk_probes_and_falls_back_by_url() {
+    let test = "python_sdk_probes_and_falls_back_by_url";
+    let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
+    let client = words(python.script("clients/py_client.py"), "auto");
+    let address = free_address();
+    let remote = &mut everything_at(node, address);
+    sees_the_same_by_url(&client, &everything(node), remote, address, &LEGACY);
+}
+
+#[test]
+fn python_sdk_modern_by_url() {
+    let Some(python) = real::python("python_sdk_modern_by_url") else { return };
+    let client = words(python.script("clients/py_client.py"), "modern");
+    let (address, server) = (free_address(), python.script("servers/py_server.py"));
+    let features = [&MODERN[..], &["tasks"]].concat();
+    sees_the_same_by_url(&client, &server, &mut listening_at(&server, address), address, &features);
 }

@@ -64,11 +64,11 @@ pub(super) struct Params {
 /// A result longer than this cannot be a mere acknowledgement, and is not looked into.
 const MAX_ACKNOWLEDGEMENT_BYTES: u64 = 64 * 1024;
 
-pub(super) const CANCELLED: &str = "notifications/cancelled";
+pub(crate) const CANCELLED: &str = "notifications/cancelled";
 /// Modern: a task's state changed; when it is completed, its result is inside.
 pub(super) const TASK_CHANGED: &str = "notifications/tasks";
 
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
 impl Params {

@@ -3,9 +3,10 @@
 //! An HTTP transport runs on tasks, for there may be a thousand clients that hardly ever speak; the
 //! chain, which may block, is consulted on threads that are for that. [`serve`] listens and lets in
 //! who may come in. Behind it stands [`hosting`], with child processes, or [`passing`], with a server
-//! elsewhere.
+//! elsewhere. [`bridge`] is the way from a client on stdio to such a server.
 
 mod answering;
+pub(crate) mod bridge;
 mod credentials;
 mod ending;
 mod gate;
@@ -23,6 +24,6 @@ pub use self::{
     credentials::{Credentials, CredentialsError, Pending},
     gate::Gate,
     hosting::Limits,
-    remote::{Remote, RemoteError, RemoteSettings},
+    remote::{Remote, RemoteError, RemoteSettings, shown_url},
     serve::{Settings, Upstream, serve},
 };

@@ -1,14 +1,16 @@
-//! A client on our standard input and output, an upstream as a child process.
+//! A client on our standard input and output, an upstream as a child process or by URL.
 //!
 //! Each direction is one thread that reads, decides and writes ([`pump`]): a small message costs
 //! what it costs to pass through a pipe. The main thread waits for the first thing to end, and
-//! [`supervise`] says what follows from it, so that the child ([`child`]) always ends too.
+//! [`supervise`] says what follows from it, so that the upstream ([`upstream`]) always ends too: a
+//! child process ([`child`]), or a bridge to another machine.
 
 pub(super) mod child;
 mod couriers;
 pub(super) mod pipe;
 mod pump;
 mod supervise;
+mod upstream;
 
 use std::{
     ffi::OsString,
@@ -31,13 +33,21 @@ use signal_hook::{
 
 pub(super) use self::supervise::description as ended;
 use self::{
-    child::Started,
     couriers::{Couriers, Crew},
     pipe::{Inlet, Outlet},
     pump::Pump,
     supervise::{Action, Event, Standing, Supervisor},
+    upstream::{Running, Started},
 };
-use crate::{ProxyError, body::Spool, events, relay::Relay};
+use crate::{ProxyError, body::Spool, relay::Relay, transport::http::Remote};
+
+/// What a client is wrapped in front of.
+pub enum Upstream {
+    /// A child process.
+    Command(Command),
+    /// Something that is reached by HTTP.
+    Remote(Box<Remote>),
+}
 
 /// An upstream's command line.
 #[derive(Debug, Clone)]
@@ -84,7 +94,7 @@ const QUIET: Duration = Duration::from_millis(5);
 ///
 /// Must be called on the process's main thread: the kernel ends the child when the thread that
 /// started it ends.
-pub fn wrap(command: &Command, relay: Relay, settings: &Settings) -> Result<Ended, ProxyError> {
+pub fn wrap(upstream: Upstream, relay: Relay, settings: &Settings) -> Result<Ended, ProxyError> {
     // Before the child exists, so that no signal finds us unprepared.
     let signals = Signals::new(signals_to_pass_on()).map_err(ProxyError::Setup)?;
     let client_input = Inlet::stdin().map_err(ProxyError::Setup)?;
@@ -99,7 +109,7 @@ pub fn wrap(command: &Command, relay: Relay, settings: &Settings) -> Result<Ende
         is_delivering: Arc::default(),
     };
     watch_signals(signals, events).map_err(ProxyError::Setup)?;
-    match child::start(command, pump.relay.upstream(), settings.grace) {
+    match upstream::start(upstream, pump.relay.upstream(), settings) {
         Ok(started) => {
             let session = Wrapped::begin(pump, client_input, started).map_err(ProxyError::Setup)?;
             Ok(session.run(&inbox, settings.grace))
@@ -170,7 +180,7 @@ fn wait_for_last_words(
 /// A session that is under way.
 struct Wrapped {
     relay: Arc<Relay>,
-    process: child::Process,
+    running: Running,
     upstream: Arc<Outlet>,
     client: Arc<Outlet>,
     client_input: Inlet,
@@ -185,7 +195,7 @@ impl Wrapped {
         pump.upstream = Arc::new(Outlet::new(started.input));
         let session = Self {
             relay: pump.relay.clone(),
-            process: started.process,
+            running: started.running,
             upstream: pump.upstream.clone(),
             client: pump.client.clone(),
             client_input: client_input.try_clone()?,
@@ -205,7 +215,7 @@ impl Wrapped {
             reader.wait_until_gone();
             relay.client_is_gone();
         })?;
-        let exit = session.process.exit();
+        let exit = session.running.exit();
         spawn("exit", move || {
             if let Some(status) = exit.wait() {
                 let _ = events.send(Event::Exited(status));
@@ -234,10 +244,9 @@ impl Wrapped {
                 match action {
                     Action::CloseInput => self.upstream.close_unless_busy(),
                     Action::Signal(signal, why) => {
-                        events::upstream_signalled(self.relay.upstream(), signal, why);
-                        self.process.signal(signal);
+                        self.running.signal(signal, self.relay.upstream(), why);
                     }
-                    Action::Abandon(how) => self.abandon(&how),
+                    Action::Abandon(how) => self.abandon(self.running.ending(&how)),
                     Action::Finish(ended) => {
                         let mut last = LastWords::AsLongAsItTakes;
                         if supervisor.was_told_to_end() {
@@ -249,7 +258,7 @@ impl Wrapped {
                         wait_for_last_words(&self.client, is_all_said, last, inbox);
                         // Whether it is or not, nothing more can reach it.
                         self.relay.client_is_gone();
-                        self.process.release();
+                        self.running.release();
                         return ended.map_or(Ended::LeftBehind, Ended::Upstream);
                     }
                 }

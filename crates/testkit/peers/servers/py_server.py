@@ -1,6 +1,6 @@
-"""A fixture upstream on the Python SDK (mcp 2.x) over stdio, both eras.
+"""A fixture upstream on the Python SDK (mcp 2.x), both eras, over stdio or HTTP.
 
-    python servers/py_server.py
+    python servers/py_server.py [--port N]
 
 The first message of a connection picks the era: 2026-07-28 when it carries the modern
 `_meta`, else the legacy handshake, where the SDK turns questions to the client into real
@@ -8,6 +8,7 @@ requests. Tools, resources and prompts have the names of ts_modern.mjs; `job` an
 extension are here only, because the TypeScript client refuses results of type "task".
 """
 
+import sys
 import uuid
 import warnings
 from datetime import datetime, timezone
@@ -302,4 +303,7 @@ async def complete(ref: Any, argument: Any, context: Any) -> Completion:
 
 
 if __name__ == "__main__":
-    server.run()
+    if sys.argv[1:2] == ["--port"]:
+        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))
+    else:
+        server.run()

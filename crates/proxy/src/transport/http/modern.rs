@@ -2,10 +2,10 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use forebay_wire::{Envelope, Kind, scan};
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::{headers, reply::PROTOCOL_VERSION};
-use crate::body::Source;
+use crate::{body::Source, session::PROTOCOL_VERSION as BODY_VERSION};
 
 /// The code for headers that do not match the body.
 const HEADER_MISMATCH: i32 = -32020;
@@ -14,9 +14,11 @@ pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 /// JSON-RPC's code for parameters that are not as they should be.
 const INVALID_PARAMS: i32 = -32602;
 
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
-const BODY_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+const ENCODED_START: &str = "=?base64?";
+const ENCODED_END: &str = "?=";
 
 /// True if a message belongs to the modern era.
 pub(super) fn is_modern(envelope: &Envelope, source: Source<'_>) -> bool {
@@ -86,10 +88,27 @@ fn same(headers: &HeaderMap, name: &HeaderName, expected: Option<&str>) -> Resul
     ))
 }
 
+/// A name or an argument as a header's value: as it is where that is safe, or else encoded.
+pub(super) fn encoded(value: &str) -> HeaderValue {
+    let is_visible = |byte: u8| matches!(byte, b'\t' | b' '..=b'~');
+    let is_padded = value.trim_matches([' ', '\t']) != value;
+    let seems_encoded = value.starts_with(ENCODED_START) && value.ends_with(ENCODED_END);
+    if value.bytes().all(is_visible)
+        && !is_padded
+        && !seems_encoded
+        && let Ok(plain) = HeaderValue::from_str(value)
+    {
+        return plain;
+    }
+    let encoded = format!("{ENCODED_START}{}{ENCODED_END}", STANDARD.encode(value));
+    // Nothing but letters, digits and signs is left.
+    HeaderValue::from_str(&encoded).unwrap_or(HeaderValue::from_static(""))
+}
+
 /// The value of a header that may be encoded; `None` if it is not what it says.
 fn decoded(written: &str) -> Option<String> {
     let written = written.trim();
-    match written.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
+    match written.strip_prefix(ENCODED_START).and_then(|rest| rest.strip_suffix(ENCODED_END)) {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
         None => Some(written.to_owned()),
     }
@@ -145,5 +164,22 @@ mod tests {
         assert!(checked(&call("echo"), &pairs("echo")[1..]).is_err());
         let wrong = [(PROTOCOL_VERSION, "2025-11-25"), (METHOD, "tools/call"), (NAME, "echo")];
         assert!(checked(&call("echo"), &wrong).is_err());
+    }
+
+    #[test]
+    fn values_are_encoded_as_the_specification_shows() {
+        for (value, expected) in [
+            ("us-west1", "us-west1"),
+            ("file:///a b.json", "file:///a b.json"),
+            ("", ""),
+            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+            (" padded ", "=?base64?IHBhZGRlZCA=?="),
+            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+            ("\u{7f}", "=?base64?fw==?="),
+        ] {
+            assert_eq!(encoded(value), expected, "{value:?}");
+            assert_eq!(decoded(encoded(value).to_str().unwrap()).as_deref(), Some(value));
+        }
     }
 }

@@ -184,6 +184,11 @@ fn endpoint(given: &str) -> Result<Url, ProxyError> {
     }
 }
 
+/// A URL as it may be shown or written down: without what may be secret in it.
+pub fn shown_url(url: &str) -> String {
+    endpoint(url).map_or_else(|_| "(no URL)".to_owned(), |url| shown(&url))
+}
+
 /// A URL without user, password, query and fragment, any of which may be secret.
 fn shown(url: &Url) -> String {
     let mut shown = url.clone();

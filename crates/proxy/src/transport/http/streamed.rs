@@ -30,7 +30,8 @@ impl Streamed {
         Self { parts, left }
     }
 
-    fn next(&mut self) -> Option<io::Result<Bytes>> {
+    /// The next portion.
+    pub(crate) fn next(&mut self) -> Option<io::Result<Bytes>> {
         let part = loop {
             let part = self.parts.pop_front()?;
             if part.bytes() > 0 {
@@ -40,7 +41,7 @@ impl Streamed {
         let chunk = if part.in_memory().is_some() {
             Bytes::from_owner(InMemory(part))
         } else {
-            match self.read(part) {
+            match self.read(&part) {
                 Ok(chunk) => chunk,
                 Err(error) => return Some(Err(error)),
             }
@@ -50,7 +51,7 @@ impl Streamed {
     }
 
     /// Reads the front of `part`, and leaves the rest of it for the next time.
-    fn read(&mut self, part: Payload) -> io::Result<Bytes> {
+    fn read(&mut self, part: &Payload) -> io::Result<Bytes> {
         let count = part.bytes().min(CHUNK_BYTES);
         let mut chunk = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
         part.part(&(0..count)).reader().read_to_end(&mut chunk)?;

@@ -7,10 +7,10 @@
 use std::{
     io::{self, Write},
     os::{
-        fd::OwnedFd,
+        fd::{AsFd, OwnedFd},
         unix::process::{CommandExt, ExitStatusExt},
     },
-    process::{Child, ChildStdout, Command as ProcessCommand, ExitStatus, Stdio},
+    process::{Child, Command as ProcessCommand, ExitStatus, Stdio},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -168,13 +168,13 @@ fn end_with_parent(_process: &mut ProcessCommand) {}
 /// Lets the upstream write ahead while we read, so that a large result passes faster. It is a wish;
 /// more would eat into what the system grants a user for all pipes.
 #[cfg(target_os = "linux")]
-fn widen(pipe: &ChildStdout) {
+pub(super) fn widen(pipe: &impl AsFd) {
     const PIPE_BYTES: usize = 256 * 1024;
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
 }
 
 #[cfg(not(target_os = "linux"))]
-fn widen(_pipe: &ChildStdout) {}
+pub(super) fn widen(_pipe: &impl AsFd) {}
 
 /// Starts the guard: if its input closes without a line having come, it ends the process group, as
 /// far as there is anything left of it.

@@ -42,7 +42,9 @@ fn a_client_that_is_gone_is_not_worked_for() {
         events,
         is_delivering: Arc::default(),
     };
-    let started = child::start(&command, pump.relay.upstream(), grace).unwrap();
+    let settings = Settings { grace, spool: pump.spool.clone() };
+    let started =
+        upstream::start(Upstream::Command(command), pump.relay.upstream(), &settings).unwrap();
     let session = Wrapped::begin(pump, Inlet::new(input.into()), started).unwrap();
 
     writeln!(client_writes, r#"{{"id":1,"method":"tools/call","params":{{"name":"t"}}}}"#).unwrap();

@@ -43,22 +43,22 @@ struct Tokens {
 }
 
 impl Tokens {
-    fn said(&self) -> Option<HeaderValue> {
-        Some(HeaderValue::from_static(*self.valid.lock().unwrap()))
+    fn said(&self) -> HeaderValue {
+        HeaderValue::from_static(*self.valid.lock().unwrap())
     }
 }
 
 impl Credentials for Tokens {
     fn authorization(&self) -> Pending<'_, Option<HeaderValue>> {
-        Box::pin(async { Ok(self.said()) })
+        Box::pin(async { Ok(Some(self.said())) })
     }
 
     fn renewed<'a>(&'a self, refused: Option<&'a HeaderValue>) -> Pending<'a, Option<HeaderValue>> {
         Box::pin(async move {
-            assert_eq!(refused.cloned(), self.said());
+            assert_eq!(refused, Some(&self.said()));
             self.renewals.fetch_add(1, Ordering::Relaxed);
             *self.valid.lock().unwrap() = "Bearer new";
-            Ok(self.said())
+            Ok(Some(self.said()))
         })
     }
 
