@@ -1,6 +1,7 @@
 //! The command line as it is typed. What a command does is in the file of its name.
 
 pub(crate) mod ask;
+pub(crate) mod auth;
 pub(crate) mod config;
 pub(crate) mod datasets;
 pub(crate) mod demo;
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Plot(plot::PlotArguments),
     Stats(stats::StatsArguments),
     Demo(demo::DemoArguments),
+    Auth(auth::AuthArguments),
     Config(config::ConfigArguments),
     /// The demo's MCP server
     #[command(hide = true)]

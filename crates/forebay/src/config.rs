@@ -46,6 +46,11 @@ pub(crate) struct Sources {
     pub(crate) flags: Vec<(&'static str, &'static str, Given)>,
 }
 
+/// The directory for everything of Forebay's, wherever results are kept.
+pub(crate) fn home() -> PathBuf {
+    environment::home(&std::env::vars_os().collect::<Vec<_>>())
+}
+
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Config {

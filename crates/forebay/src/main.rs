@@ -1,6 +1,7 @@
 //! The `forebay` program: from the command line to a session and back to an exit code.
 
 mod assemble;
+mod auth;
 mod cli;
 mod config;
 mod demo;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
         Command::Serve(arguments) => cli::serve::run(arguments),
+        Command::Auth(arguments) => cli::auth::run(arguments, &mut Screen::stdout()),
         Command::Datasets(arguments) => cli::datasets::run(arguments, &mut Screen::stdout()),
         Command::Stats(arguments) => cli::stats::run(arguments, &mut Screen::stdout()),
         Command::Demo(arguments) => cli::demo::run(&arguments, &mut Screen::stdout()),

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use forebay_proxy::transport::http::{self, Gate, Limits, Remote, RemoteSettings, Settings};
+use forebay_proxy::transport::http::{self, Gate, Limits, Remote, Settings};
 
 use crate::{
     assemble,
@@ -88,10 +88,7 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
             let (sessions, idle) = (arguments.max_sessions, arguments.idle);
             http::Upstream::Command(command, Limits { sessions, idle, grace })
         }
-        Target::Url { url, headers } => {
-            let settings = RemoteSettings { name: name.clone(), url, headers, credentials: None };
-            http::Upstream::Remote(Remote::new(settings)?)
-        }
+        Target::Url(settings) => http::Upstream::Remote(Remote::new(settings)?),
     };
     let (relay, usage) = assemble::relay(name, config, recorder)?;
     http::serve(target, relay, settings, |address| {

@@ -7,9 +7,14 @@ use clap::Args;
 use forebay_proxy::{
     record::Recorder,
     router::UpstreamName,
-    transport::{http::shown_url, stdio},
+    transport::{
+        http::{RemoteSettings, shown_url},
+        stdio,
+    },
 };
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue};
+
+use crate::{auth, config};
 
 /// Which server it is, and how it is started.
 #[derive(Debug, Args)]
@@ -54,17 +59,21 @@ pub(crate) struct Upstream {
 /// Where the server is.
 pub(crate) enum Target {
     Command(stdio::Command),
-    Url { url: String, headers: HeaderMap },
+    Url(RemoteSettings),
 }
 
 impl UpstreamArguments {
     /// What was asked for, whole; all that can be checked is.
     pub(crate) fn resolve(self) -> Result<Upstream> {
-        let (derived, target, shown) = match self.url {
+        let named = self.name.map(UpstreamName::new);
+        let (name, target, shown) = match self.url {
             Some(url) => {
+                let name = named.unwrap_or_else(|| UpstreamName::from_url(&url));
                 let headers = self.headers.into_iter().collect();
+                let credentials = Some(auth::stored(&config::home(), &url)?);
                 let shown = vec![shown_url(&url)];
-                (UpstreamName::from_url(&url), Target::Url { url, headers }, shown)
+                let settings = RemoteSettings { name: name.clone(), url, headers, credentials };
+                (name, Target::Url(settings), shown)
             }
             None => {
                 let mut words = self.command.into_iter();
@@ -76,14 +85,14 @@ impl UpstreamArguments {
                 let arguments: Vec<OsString> = words.collect();
                 let shown = |word: &OsString| word.to_string_lossy().into_owned();
                 let shown_arguments: Vec<String> = arguments.iter().map(shown).collect();
-                let name = UpstreamName::from_command(&shown(&program), &shown_arguments);
+                let derived = || UpstreamName::from_command(&shown(&program), &shown_arguments);
+                let name = named.unwrap_or_else(derived);
                 let line = [vec![shown(&program)], shown_arguments].concat();
                 let (environment, directory) = (self.environment, self.cwd);
                 let command = stdio::Command { program, arguments, environment, directory };
                 (name, Target::Command(command), line)
             }
         };
-        let name = self.name.map_or(derived, UpstreamName::new);
         let recorder = match &self.record {
             Some(path) => {
                 let recorder = Recorder::create(path, &name, &shown)

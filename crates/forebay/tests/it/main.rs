@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
 
 mod asking;
+mod auth;
 mod capture;
 mod charts;
 mod clients;

@@ -117,10 +117,12 @@ fn going_away_cancels_in_the_modern_era_only() {
         assert_eq!(holds(&fixture.stats()), era == Era::Legacy);
     }
     let mut client = McpHttpClient::legacy(&fixture);
-    let (id, _connection) =
-        client.send("tools/call", &json!({"name": "echo", "arguments": {"hold": "d"}}));
+    let (id, mut connection) =
+        client.send("tools/call", &json!({"name": "echo", "arguments": {"hold": "d", "logs": 1}}));
     fixture.eventually("the call is held", |stats| stats["held"] == json!(["a", "d"]));
     assert_eq!(client.tell("notifications/cancelled", &json!({"requestId": id})), 202);
+    connection.head();
+    assert!(!String::from_utf8(connection.body().unwrap()).unwrap().contains("result"));
     assert_eq!(fixture.stats()["cancelled"], 3);
 }
 

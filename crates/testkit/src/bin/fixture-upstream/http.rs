@@ -113,11 +113,12 @@ impl Server {
     async fn post(self: Arc<Self>, headers: HeaderMap, body: Incoming) -> Response<Body> {
         let body = match read(body).await {
             Ok(Read::Short(body)) => body,
-            Ok(Read::Long(Some(id), bytes)) => {
+            Ok(Read::Long(Some(Envelope { id: Some(id), method, .. }), bytes)) => {
+                self.stats.note(method.as_deref(), headers);
                 let result = tools::text(Era::Legacy, &bytes.to_string());
                 return respond(StatusCode::OK, JSON, json_body(&json::response(&id, result)));
             }
-            Ok(Read::Long(None, _)) | Err(_) => return refuse(None, "no message"),
+            Ok(Read::Long(..)) | Err(_) => return refuse(None, "no request"),
         };
         let Line::Message(envelope) = Line::of(&body) else {
             return refuse(None, "one message, please");
@@ -127,14 +128,12 @@ impl Server {
         let says_modern = headers.get(REVISION).is_some_and(|value| value == MODERN_REVISION);
         let era = if says_modern { Era::Modern } else { params.era() };
         let sender = self.sender(era, &envelope, &headers);
-        let mut mismatch = None;
-        if let Kind::Request { id, method } = envelope.kind()
-            && era == Era::Modern
-        {
-            // The parameters are cheap to read again.
-            let params = Params::read(params.written);
-            mismatch = headers::mismatch(&headers, &Request { id, method, params, era });
-        }
+        let mismatch = match envelope.kind() {
+            Kind::Request { method, .. } if era == Era::Modern => {
+                headers::mismatch(&headers, method, &params)
+            }
+            _ => None,
+        };
         self.stats.note(envelope.method.as_deref(), headers);
         let sender = match sender {
             Ok(sender) => sender,
@@ -271,15 +270,24 @@ impl Server {
         let mut guard = Guard::new(|| (), cancel);
         let last = stream.last().await;
         guard.disarm();
-        let body = last.map_or(Body::Whole(Bytes::new()), |message| {
-            faults::json_body(&message, delivery.fault)
-        });
-        respond(StatusCode::OK, JSON, body)
+        match last {
+            Some(message) => {
+                respond(StatusCode::OK, JSON, faults::json_body(&message, delivery.fault))
+            }
+            // It was cancelled.
+            None => accepted(),
+        }
     }
 
     fn start(&self, id: Id, call: Call, session: Arc<Session>, stream: Arc<Stream>) -> AbortHandle {
         let world = Arc::clone(&self.world);
+        let end = {
+            let stream = Arc::clone(&stream);
+            Guard::new(move || stream.end(), None)
+        };
         session.clone().start(id.clone(), &Handle::current(), async move {
+            // A call that is cancelled ends its stream as well.
+            let _end = end;
             // A stream takes everything.
             let _ = call.run(&id, &world, &session, &Outlet::Events(stream)).await;
         })
@@ -372,8 +380,8 @@ impl Server {
 
 enum Read {
     Short(Bytes),
-    /// Its id and its length.
-    Long(Option<Id>, u64),
+    /// What it is, and its length.
+    Long(Option<Envelope>, u64),
 }
 
 /// Reads a message, but does not keep it if it is long.
@@ -397,8 +405,7 @@ async fn read(mut body: Incoming) -> hyper::Result<Read> {
         scanner.push(&data);
         bytes += data.len() as u64;
     }
-    let id = scanner.finish().messages().first().and_then(|envelope| envelope.id.clone());
-    Ok(Read::Long(id, bytes))
+    Ok(Read::Long(scanner.finish().messages().first().cloned(), bytes))
 }
 
 fn json_body(message: &Json) -> Body {

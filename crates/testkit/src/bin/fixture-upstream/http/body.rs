@@ -23,7 +23,7 @@ type Frames = Pin<Box<dyn Stream<Item = Result<Frame<Bytes>, Cut>> + Send>>;
 #[derive(Debug)]
 pub(crate) struct Cut;
 
-/// Does something when a body is dropped, unless it was read to its end.
+/// Does something when it is dropped, and more if what it guards was not read to its end.
 pub(crate) struct Guard {
     always: Option<Box<dyn FnOnce() + Send>>,
     unless_read: Option<Box<dyn FnOnce() + Send>>,

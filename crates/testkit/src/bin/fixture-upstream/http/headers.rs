@@ -4,14 +4,13 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use forebay_wire::scan;
 use hyper::HeaderMap;
 
-use crate::request::{Request, text};
+use crate::request::{Params, text};
 
 pub(crate) const HEADER_MISMATCH: i32 = -32020;
 
 /// Says which header differs from the request, if one does.
-pub(crate) fn mismatch(headers: &HeaderMap, request: &Request<'_>) -> Option<String> {
-    let params = &request.params;
-    let name = match request.method {
+pub(crate) fn mismatch(headers: &HeaderMap, method: &str, params: &Params<'_>) -> Option<String> {
+    let name = match method {
         "tools/call" | "prompts/get" => Some(text(params.name)),
         "resources/read" => Some(text(params.uri)),
         "tasks/get" | "tasks/update" | "tasks/cancel" => Some(text(params.task_id)),
@@ -24,7 +23,7 @@ pub(crate) fn mismatch(headers: &HeaderMap, request: &Request<'_>) -> Option<Str
     };
     [
         ("MCP-Protocol-Version", Some(text(params.revision))),
-        ("Mcp-Method", Some(request.method.to_owned())),
+        ("Mcp-Method", Some(method.to_owned())),
         ("Mcp-Name", name),
         ("Mcp-Param-Region", region),
     ]

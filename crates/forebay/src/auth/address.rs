@@ -1,0 +1,121 @@
+//! Where an upstream is, in the form that a login belongs to.
+
+use std::{fmt, net::IpAddr};
+
+use anyhow::{Context, Result, bail};
+use reqwest::Url;
+
+/// An upstream's URL by scheme, host, port and path: what else a URL can have does not make it
+/// another upstream, and may be secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address(Url);
+
+impl Address {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let mut url = Url::parse(text).with_context(|| format!("`{text}` is not a URL"))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            bail!("`{text}` is not an HTTP URL, such as https://example.com/mcp");
+        }
+        url.set_query(None);
+        url.set_fragment(None);
+        // They fail for URLs without a host alone.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        Ok(Self(url))
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.0
+    }
+
+    /// True if tokens may be sent there.
+    pub(crate) fn is_protected(&self) -> bool {
+        is_protected(&self.0)
+    }
+
+    /// A name for files: readable, and of this address alone.
+    pub(crate) fn file_stem(&self) -> String {
+        const READABLE: usize = 60;
+        let place = self.0.as_str().split_once("://").map_or("", |(_, place)| place);
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+        let readable: String = place.chars().map(plain).take(READABLE).collect();
+        let hash = blake3::hash(self.0.as_str().as_bytes()).to_hex();
+        format!("{}-{}", readable.trim_matches(['-', '.']), &hash[..16])
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str())
+    }
+}
+
+/// True if what is sent there can be read on the way by nobody: over TLS, or on this machine.
+pub(crate) fn is_protected(url: &Url) -> bool {
+    match url.scheme() {
+        "https" => true,
+        "http" => url.host_str().is_some_and(is_loopback),
+        _ => false,
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_matches(['[', ']']);
+    bare.parse::<IpAddr>().map_or_else(
+        |_| host == "localhost" || host.ends_with(".localhost"),
+        |address| address.is_loopback(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_tell_upstreams_apart_is_left_out() {
+        let told = [
+            "https://example.com/mcp",
+            "HTTPS://user:word@Example.com:443/mcp?key=secret#part",
+            "https://example.com:8443/mcp",
+            "https://example.com/mcp/",
+            "http://example.com/mcp",
+            "https://example.com",
+        ]
+        .map(|text| Address::parse(text).unwrap().to_string());
+        assert_eq!(
+            told,
+            [
+                "https://example.com/mcp",
+                "https://example.com/mcp",
+                "https://example.com:8443/mcp",
+                "https://example.com/mcp/",
+                "http://example.com/mcp",
+                "https://example.com/",
+            ]
+        );
+        for odd in ["example.com/mcp", "ftp://example.com/", "data:text/plain,x", ""] {
+            assert!(Address::parse(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn each_address_has_a_file_name_of_its_own() {
+        let stem = |text: &str| Address::parse(text).unwrap().file_stem();
+        let mcp = stem("https://mcp.example.com/v1/mcp");
+        assert!(mcp.starts_with("mcp.example.com-v1-mcp-"), "{mcp}");
+        assert_ne!(mcp, stem("https://mcp.example.com/v1-mcp"));
+        assert_ne!(mcp, stem("http://mcp.example.com/v1/mcp"));
+        let odd = stem(&format!("https://example.com/../%2e%2e/é/{}", "long/".repeat(100)));
+        assert!(odd.len() < 90 && !odd.contains(['/', '%']), "{odd}");
+    }
+
+    #[test]
+    fn tokens_go_over_tls_or_stay_on_this_machine() {
+        let protected = |text: &str| Address::parse(text).unwrap().is_protected();
+        let fine =
+            ["https://example.com", "http://127.0.0.1:1/", "http://[::1]/", "http://localhost"];
+        assert!(fine.into_iter().all(protected));
+        let open = ["http://example.com", "http://10.0.0.1/", "http://localhost.example.com/"];
+        assert!(!open.into_iter().any(protected));
+    }
+}
