@@ -122,6 +122,12 @@ impl HttpPeer {
         self.stderr()
     }
 
+    /// Tells the process to end.
+    pub fn terminate(&self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(id).status().expect("kill").success());
+    }
+
     /// Waits for the end of the process.
     pub fn wait(&mut self) -> ExitStatus {
         let started = Instant::now();

@@ -24,6 +24,7 @@ mod rust_sdk;
 mod stats;
 mod strict;
 mod tools;
+mod transports;
 
 use std::{ffi::OsStr, path::Path, process::Command};
 

@@ -81,13 +81,8 @@ impl Hosting {
         if let Line::Message(envelope) = &line
             && modern::is_modern(envelope, Source::Held(&body))
         {
-            if let Err(mismatch) = modern::check(&head.headers, envelope, Source::Held(&body)) {
-                return reply::error(
-                    StatusCode::BAD_REQUEST,
-                    id,
-                    modern::HEADER_MISMATCH,
-                    &mismatch,
-                );
+            if let Err(mistake) = modern::check(&head.headers, envelope, Source::Held(&body)) {
+                return reply::error(mistake.status, id, mistake.code, &mistake.what);
             }
             return match self.shared().await {
                 Ok(shared) => shared.answer(envelope, body, takes_events).await,

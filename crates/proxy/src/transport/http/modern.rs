@@ -2,13 +2,17 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use forebay_wire::{Envelope, Kind, scan};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::{headers, reply::PROTOCOL_VERSION};
 use crate::{body::Source, session::PROTOCOL_VERSION as BODY_VERSION};
 
 /// The code for headers that do not match the body.
-pub(super) const HEADER_MISMATCH: i32 = -32020;
+const HEADER_MISMATCH: i32 = -32020;
+/// JSON-RPC's code for a method that is not there.
+pub(super) const METHOD_NOT_FOUND: i32 = -32601;
+/// JSON-RPC's code for parameters that are not as they should be.
+const INVALID_PARAMS: i32 = -32602;
 
 pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
@@ -21,13 +25,44 @@ pub(super) fn is_modern(envelope: &Envelope, source: Source<'_>) -> bool {
     version(envelope, source).is_some() || envelope.method.as_deref() == Some("server/discover")
 }
 
-/// Says what the headers of a request have wrong, if anything.
+/// Why a modern request is not for the upstream to see.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Mistake {
+    pub(super) status: StatusCode,
+    pub(super) code: i32,
+    pub(super) what: String,
+}
+
+/// Says what a request has wrong, if anything.
 pub(super) fn check(
     headers: &HeaderMap,
     envelope: &Envelope,
     source: Source<'_>,
-) -> Result<(), String> {
+) -> Result<(), Mistake> {
     let Kind::Request { method, .. } = envelope.kind() else { return Ok(()) };
+    // An upstream on stdio takes the era of a conversation from how it opens. All clients share it,
+    // and none may open another era for the others.
+    if method == "initialize" {
+        let what = "this revision has no `initialize`; send `server/discover`".to_owned();
+        return Err(Mistake { status: StatusCode::NOT_FOUND, code: METHOD_NOT_FOUND, what });
+    }
+    if version(envelope, source).is_none() {
+        let what = format!("`_meta` must say the revision, as `{BODY_VERSION}`");
+        return Err(Mistake { status: StatusCode::BAD_REQUEST, code: INVALID_PARAMS, what });
+    }
+    check_headers(headers, envelope, source, method).map_err(|what| Mistake {
+        status: StatusCode::BAD_REQUEST,
+        code: HEADER_MISMATCH,
+        what,
+    })
+}
+
+fn check_headers(
+    headers: &HeaderMap,
+    envelope: &Envelope,
+    source: Source<'_>,
+    method: &str,
+) -> Result<(), String> {
     let expected_name = match method {
         "tools/call" | "prompts/get" => param(envelope, source, "name"),
         "resources/read" => param(envelope, source, "uri"),
@@ -96,12 +131,21 @@ mod tests {
 
     use super::*;
 
-    fn checked(json: &str, pairs: &[(HeaderName, &str)]) -> Result<(), String> {
+    fn checked(json: &str, pairs: &[(HeaderName, &str)]) -> Result<(), i32> {
         let Line::Message(envelope) = Line::of(json.as_bytes()) else { panic!("{json}") };
         let source = Source::Line(json.as_bytes());
         assert!(is_modern(&envelope, source));
         let headers = pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
-        check(&headers.collect(), &envelope, source)
+        check(&headers.collect(), &envelope, source).map_err(|mistake| mistake.code)
+    }
+
+    #[test]
+    fn nobody_opens_another_era_for_all() {
+        let meta = format!(r#""_meta":{{"{BODY_VERSION}":"2026-07-28"}}"#);
+        let initialize = format!(r#"{{"id":1,"method":"initialize","params":{{{meta}}}}}"#);
+        assert_eq!(checked(&initialize, &[]), Err(METHOD_NOT_FOUND));
+        let bare = r#"{"id":1,"method":"server/discover","params":{}}"#;
+        assert_eq!(checked(bare, &[]), Err(INVALID_PARAMS));
     }
 
     #[test]

@@ -25,6 +25,7 @@ use super::{
         answering::{self, Answered},
         ending::Ending,
         house::House,
+        modern::METHOD_NOT_FOUND,
         reply::{self, EventPieces, Guarded},
     },
     process::{Launched, Life, Lines},
@@ -43,7 +44,6 @@ const MAX_WAITING_BYTES: u64 = 8 * 1024 * 1024;
 
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-const METHOD_NOT_FOUND: i32 = -32601;
 
 /// The child and the requests that it works on.
 pub(super) struct Shared {
