@@ -122,6 +122,11 @@ impl HttpPeer {
         self.stderr()
     }
 
+    /// The process's id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Tells the process to end.
     pub fn terminate(&self) {
         let id = self.child.id().to_string();

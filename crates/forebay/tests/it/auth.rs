@@ -372,3 +372,46 @@ fn a_login_is_given_up_here_and_at_the_server() {
     );
     assert_eq!((told, code), (none, Some(2)));
 }
+
+#[test]
+fn a_session_says_how_to_log_in_and_takes_up_the_login() {
+    let Some(place) = Place::new("session_takes_up", &[]) else { return };
+    let arguments = ["wrap", "--name", "orders", "--url", &place.url];
+    let mut session = Peer::start(&mut place.forebay(&arguments));
+    let initialize = |id: u32| {
+        json!({
+            "jsonrpc": "2.0", "id": id, "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        })
+        .to_string()
+    };
+    let refused: Value = serde_json::from_str(&session.ask(&initialize(1))).unwrap();
+    let told = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused}"));
+    assert!(told.contains(&format!("run: forebay auth login {}", place.url)), "{told}");
+
+    // Somebody logs in, in another process; the session goes on without a restart.
+    place.log_in();
+    let welcomed: Value = serde_json::from_str(&session.ask(&initialize(2))).unwrap();
+    assert_eq!(welcomed["result"]["serverInfo"]["name"], "oauth", "{welcomed}");
+    session.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let call = |id: u32| {
+        json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "orders", "arguments": {"count": 2}},
+        })
+        .to_string()
+    };
+    assert!(session.ask(&call(3)).contains(r#""total""#));
+
+    // A token that is refused before its time is renewed, and the call is answered.
+    place.forget("access");
+    assert!(session.ask(&call(4)).contains(r#""total""#));
+    assert_eq!(place.seen(), json!({"registered": 1, "logged_in": 1, "refreshed": 1}));
+
+    // A login that is lost is told as at the beginning.
+    place.forget("all");
+    assert!(session.ask(&call(5)).contains("run: forebay auth login"));
+}

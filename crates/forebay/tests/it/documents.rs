@@ -29,28 +29,19 @@ fn the_command_line_reference_is_current() {
         let text = String::from_utf8(output.stdout).unwrap();
         text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     };
+    let commands = [
+        "wrap", "serve", "auth", "datasets", "query", "read", "export", "plot", "stats", "demo",
+        "config",
+    ];
+    let of_command = |command: &&str| {
+        format!("\n## `forebay {command}`\n\n```text\n{}\n```\n", help(&[command, "--help"]))
+    };
     let reference = format!(
         "# The command line\n\n\
          Made from the program's own help; a test fails when it is stale.\n\n\
-         ## `forebay`\n\n```text\n{}\n```\n\n## `forebay wrap`\n\n```text\n{}\n```\n\n\
-         ## `forebay datasets`\n\n```text\n{}\n```\n\n## `forebay query`\n\n```text\n{}\n```\n\n\
-         ## `forebay read`\n\n```text\n{}\n```\n\n## `forebay export`\n\n```text\n{}\n```\n\n\
-         ## `forebay plot`\n\n```text\n{}\n```\n\n## `forebay stats`\n\n```text\n{}\n```\n\n\
-         ## `forebay demo`\n\n```text\n{}\n```\n\n## `forebay auth`\n\n```text\n{}\n```\n\n\
-         ## `forebay auth login`\n\n```text\n{}\n```\n\n\
-         ## `forebay config`\n\n```text\n{}\n```\n",
+         ## `forebay`\n\n```text\n{}\n```\n{}",
         help(&["--help"]),
-        help(&["wrap", "--help"]),
-        help(&["datasets", "--help"]),
-        help(&["query", "--help"]),
-        help(&["read", "--help"]),
-        help(&["export", "--help"]),
-        help(&["plot", "--help"]),
-        help(&["stats", "--help"]),
-        help(&["demo", "--help"]),
-        help(&["auth", "--help"]),
-        help(&["auth", "login", "--help"]),
-        help(&["config", "--help"]),
+        commands.iter().map(of_command).collect::<String>()
     );
     is_current("docs/cli.md", &reference);
 }

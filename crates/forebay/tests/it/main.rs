@@ -21,6 +21,7 @@ mod guard;
 mod messages;
 mod remote;
 mod rust_sdk;
+mod serve;
 mod stats;
 mod strict;
 mod tools;

@@ -1,0 +1,153 @@
+//! What can go wrong with an upstream, by name.
+
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    process::Command,
+    thread,
+};
+
+use forebay_testkit::{
+    http::{Era, HttpPeer, McpHttpClient},
+    programs,
+};
+use serde_json::json;
+
+use super::{INITIALIZE, JSON, call, error_of, in_front_of, in_front_of_a_command, text_of};
+
+const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
+
+/// A call with that fault: the error that the client gets, and then that all is well again.
+fn told_of(fault: &str, era: Era, arguments: &serde_json::Value) -> String {
+    let remote = HttpPeer::fixture();
+    let served = in_front_of(&remote.url(), &[]);
+    let mut client = McpHttpClient::of(era, &served.peer);
+    let mut arguments = arguments.clone();
+    arguments["fault"] = json!(fault);
+    let exchange = client.start("tools/call", &call("echo", &arguments));
+    let told = error_of(&exchange.response()).to_owned();
+    let answer = client.call_tool("echo", &json!({ "fine": true }));
+    assert!(text_of(&answer).contains("fine"), "{answer}");
+    told
+}
+
+#[test]
+fn upstream_down_at_start() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let served = in_front_of(&format!("http://{address}/mcp"), &[]);
+    let (status, body) = served.request("POST", "/mcp", &[JSON], INITIALIZE.as_bytes());
+    assert_eq!(status, 502);
+    assert!(body.contains("is it running?") && body.contains(&address.to_string()), "{body}");
+    // Once it is there, it is found.
+    let mut command = Command::new(programs::fixture_upstream());
+    let _remote = HttpPeer::start(command.args(["--http", &address.to_string()]));
+    let mut client = McpHttpClient::legacy(&served.peer);
+    assert!(client.call_tool("echo", &json!({}))["result"].is_object());
+}
+
+#[test]
+fn upstream_dying_mid_stream() {
+    for era in ERAS {
+        let remote = HttpPeer::fixture();
+        let served = in_front_of(&remote.url(), &[]);
+        let mut client = McpHttpClient::of(era, &served.peer);
+        let arguments = json!({ "progress": 1, "stream": true, "fault": "die" });
+        let mut exchange = client.start("tools/call", &call("echo", &arguments));
+        // In the legacy era the stream could be resumed, and just ends; else the call is answered.
+        let mut last = None;
+        while let Ok(Some(message)) = exchange.next_message() {
+            last = Some(message);
+        }
+        if era == Era::Modern {
+            assert!(error_of(&last.unwrap()).contains("fixture"));
+        }
+        let (status, body) = served.request("POST", "/mcp", &[JSON], INITIALIZE.as_bytes());
+        assert!(status == 502 && body.contains("fixture"), "{body}");
+    }
+}
+
+#[test]
+fn child_dying_mid_call() {
+    let served = in_front_of_a_command(&[]);
+    let mut client = McpHttpClient::legacy(&served.peer);
+    let answer = client.call_tool("exit", &json!({ "count": 3 }));
+    assert_eq!(error_of(&answer), "upstream `fixture` exited with code 3");
+    let again = client.start("tools/call", &call("echo", &json!({})));
+    assert_eq!(again.head.status, 404, "the session is over");
+
+    let mut client = McpHttpClient::modern(&served.peer);
+    let answer = client.call_tool("exit", &json!({ "count": 3 }));
+    assert_eq!(error_of(&answer), "upstream `fixture` exited with code 3");
+    let answer = client.call_tool("echo", &json!({ "another": "process" }));
+    assert!(text_of(&answer).contains("another"), "{answer}");
+}
+
+#[test]
+fn connection_cut_mid_answer() {
+    for era in ERAS {
+        let told = told_of("cut", era, &json!({ "count": 1000 }));
+        assert!(told.contains("upstream `fixture`") && told.contains("broke"), "{told}");
+    }
+}
+
+#[test]
+fn malformed_sse() {
+    let told = told_of("garbage", Era::Modern, &json!({ "stream": true }));
+    assert!(told.contains("upstream `fixture`"), "{told}");
+}
+
+#[test]
+fn redirect() {
+    for era in ERAS {
+        let told = told_of("redirect", era, &json!({}));
+        assert!(told.contains("has moved to http"), "{told}");
+    }
+}
+
+#[test]
+fn login_wanted() {
+    for era in ERAS {
+        let told = told_of("refuse", era, &json!({}));
+        assert!(told.contains("forebay auth login http://127.0.0.1"), "{told}");
+    }
+}
+
+#[test]
+fn a_session_that_the_upstream_forgot_is_for_the_client_to_open_again() {
+    let remote = HttpPeer::fixture();
+    let served = in_front_of(&remote.url(), &[]);
+    let mut client = McpHttpClient::legacy(&served.peer);
+    client.start("tools/call", &call("echo", &json!({ "fault": "forget" })));
+    let lost = client.start("tools/call", &call("echo", &json!({})));
+    assert_eq!(lost.head.status, 404);
+    assert_eq!(served.sessions(), 0);
+}
+
+#[test]
+fn errors_of_the_upstream_pass_as_they_are() {
+    let remote = HttpPeer::fixture();
+    let served = in_front_of(&remote.url(), &[]);
+    let mut client = McpHttpClient::modern(&served.peer);
+    let failed = client.start("tools/call", &call("echo", &json!({ "fault": "error" })));
+    assert_eq!(failed.head.status, 500);
+    let broken = client.start("tools/call", &call("echo", &json!({ "fault": "malformed" })));
+    assert_eq!(broken.head.status, 200);
+}
+
+#[test]
+fn an_upstream_that_is_no_mcp_server_hurts_nobody() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let stranger = thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut taken = [0; 4096];
+        let _ = socket.read(&mut taken).unwrap();
+        let _ = socket.write_all(b"220 mail.example ESMTP\r\n");
+    });
+    let served = in_front_of(&format!("http://{address}/mcp"), &[]);
+    let (status, body) = served.request("POST", "/mcp", &[JSON], INITIALIZE.as_bytes());
+    assert!(status == 502 && body.contains("upstream `fixture`"), "{status} {body}");
+    stranger.join().unwrap();
+}
