@@ -6,11 +6,14 @@
 
 use std::{
     net::{SocketAddr, TcpListener, TcpStream},
-    process::{Command, Stdio},
+    process::Command,
     thread,
 };
 
-use forebay_testkit::{peer::eventually, real};
+use forebay_testkit::{
+    peer::{Peer, eventually},
+    real,
+};
 use serde_json::Value;
 
 use crate::without_settings;
@@ -79,18 +82,15 @@ fn sees_the_same_by_url(
     address: SocketAddr,
     features: &[&str],
 ) {
-    let mut remote = remote.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let _remote = Peer::start(remote);
     let url = format!("http://{address}/mcp");
     let wrapped = ["wrap", "--no-capture", "--url", &url].map(str::to_owned);
     let wrapped = [&[env!("CARGO_BIN_EXE_forebay").to_owned()], &wrapped[..]].concat();
     eventually("the server listens", || TcpStream::connect(address).is_ok());
-    let reports = thread::scope(|scope| {
+    let (wrapped, direct) = thread::scope(|scope| {
         let direct = scope.spawn(|| report(client, server));
-        (report(client, &wrapped), direct.join())
+        (report(client, &wrapped), direct.join().unwrap())
     });
-    remote.kill().unwrap();
-    remote.wait().unwrap();
-    let (wrapped, direct) = (reports.0, reports.1.unwrap());
     for feature in features {
         assert!(!direct[feature].is_null(), "`{feature}` was exercised: {direct}");
         assert_eq!(wrapped[feature], direct[feature], "`{feature}` differs by URL");
