@@ -330,6 +330,7 @@ mod tests {
         (Conversation { house, relay, session, asked }, release)
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "it is what a response's body yields")]
     fn event(id: u32, data: &str) -> reqwest::Result<Bytes> {
         Ok(Bytes::from(format!("id: {id}\ndata: {data}\n\n")))
     }
@@ -337,8 +338,8 @@ mod tests {
     #[tokio::test]
     async fn events_pass_at_once_while_a_result_is_being_captured() {
         let (conversation, release) = conversation();
-        let (feed, mut fed) = mpsc::unbounded_channel();
-        let pieces = stream::poll_fn(move |context| fed.poll_recv(context));
+        let (feed, mut arriving) = mpsc::unbounded_channel();
+        let pieces = stream::poll_fn(move |context| arriving.poll_recv(context));
         let mut frames = EventPump::start(conversation.clone(), pieces, Vec::new());
         let mut next = async || {
             let frame = frames.next().await.unwrap().unwrap();
