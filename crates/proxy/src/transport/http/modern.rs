@@ -164,7 +164,7 @@ mod tests {
     fn headers_say_what_the_body_says() {
         let call = |name: &str| {
             format!(
-                r#"{{"id":1,"method":"tools/call","params":{{"name":"{name}","_meta":{{"{BODY_VERSION}":"2026-07-28"}}}}}}"#
+                r#"{{"id":1,"method":"tools/call","params":{{"name":"{name}","_meta":{{"{BODY_VERSION}":"2026-07-28","{CAPABILITIES}":{{}}}}}}}}"#
             )
         };
         let pairs = |name| [(PROTOCOL_VERSION, "2026-07-28"), (METHOD, "tools/call"), (NAME, name)];
