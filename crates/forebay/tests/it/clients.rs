@@ -5,6 +5,7 @@
 //! between, once keeping nothing and once as it comes. Here Forebay is on stdio, in
 //! `through_serve.rs` it serves HTTP.
 
+mod inspector;
 mod through_serve;
 
 use std::{process::Command, thread};
