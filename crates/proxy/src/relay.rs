@@ -95,6 +95,20 @@ impl Relay {
         Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
     }
 
+    /// The same, with another session of the upstream's, which may call other tasks by the same ids.
+    pub fn apart(&self) -> Self {
+        let session = Session::new(self.upstream().clone());
+        Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
+    }
+
+    /// Nobody waits any more for the calls that the chain has.
+    pub(crate) fn give_up(&self, calls: &[Arc<Call>]) {
+        for call in calls {
+            self.session().settle(call);
+            call.cancel();
+        }
+    }
+
     fn with(
         session: Session,
         router: Router,
@@ -128,9 +142,13 @@ impl Relay {
 
     /// Decides what becomes of a line from the client.
     pub fn client_line(&self, source: Source<'_>) -> Onward {
+        self.client_message(&source.line(), source)
+    }
+
+    /// The same, of a line that has been scanned.
+    pub(crate) fn client_message(&self, line: &Line, source: Source<'_>) -> Onward {
         self.record(Side::Client, source);
-        let line = source.line();
-        if line != Line::Blank
+        if *line != Line::Blank
             && let Err(error) = source.check()
         {
             events::client_line_is_not_json(&error, self.count_not_json());
@@ -169,7 +187,7 @@ impl Relay {
                 }
             }
         }
-        if refused.is_empty() { onward(&line, parts) } else { Onward::Answer(refused) }
+        if refused.is_empty() { onward(line, parts) } else { Onward::Answer(refused) }
     }
 
     /// Decides what becomes of a line from the upstream.
@@ -282,7 +300,9 @@ impl Relay {
     fn upstream_sent(&self, line: &Line, source: Source<'_>) -> Onward {
         let mut parts = Vec::new();
         for envelope in line.messages() {
-            match self.session().upstream_sent(envelope, source) {
+            // Not in the `match`, which would keep the session locked.
+            let sent = self.session().upstream_sent(envelope, source);
+            match sent {
                 FromUpstream::Forward => {}
                 FromUpstream::Inspect(subject) => {
                     let bytes = subject.span.end - subject.span.start;
@@ -340,6 +360,20 @@ impl Consultation {
                 SubjectKind::ToolList | SubjectKind::Handshake => true,
             },
         })
+    }
+
+    /// The calls that it is about.
+    pub(crate) fn calls(&self) -> Vec<Arc<Call>> {
+        let call = |part: &Part| match &part.subject {
+            PartSubject::Call { call, .. } => Some(call.clone()),
+            PartSubject::Answer(_) => None,
+        };
+        self.parts.iter().filter_map(call).collect()
+    }
+
+    /// True if the line has several messages.
+    pub(crate) fn is_of_a_batch(&self) -> bool {
+        !self.batch.is_empty()
     }
 
     /// True if it is about calls, false if it is about answers.

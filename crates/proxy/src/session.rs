@@ -448,7 +448,7 @@ impl Call {
 }
 
 /// The request that `notifications/cancelled` is about.
-pub(crate) fn cancelled_request(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
+pub(crate) pub(crate) fn cancelled_request(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
     let [id] = source.members(envelope.params.as_ref()?, ["requestId"]);
     Id::parse(&id?.scalar?)
 }

@@ -152,6 +152,14 @@ impl Envelope {
         }
     }
 
+    /// The id, if this is a request.
+    pub fn request(&self) -> Option<&Id> {
+        match self.kind() {
+            Kind::Request { id, .. } => Some(id),
+            Kind::Notification { .. } | Kind::Response { .. } | Kind::Other => None,
+        }
+    }
+
     fn from_object(object: Object<5>) -> Self {
         let [id, method, params, result, error] = object.members;
         let span = |value: Option<Value>| value.map(|value| value.span);

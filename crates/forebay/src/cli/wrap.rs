@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
     let upstream = match target {
         Target::Command(command) => stdio::Upstream::Command(command),
-        Target::Url(settings) => stdio::Upstream::Remote(Box::new(Remote::new(settings)?)),
+        Target::Url(remote) => stdio::Upstream::Remote(Box::new(Remote::new(remote)?)),
     };
     let (relay, usage) = assemble::relay(name, config, recorder)?;
     let ended = stdio::wrap(upstream, relay, &settings)?;

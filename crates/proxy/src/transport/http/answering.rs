@@ -19,6 +19,7 @@ use crate::{
     body::{Body, Message},
     chain::ToClient,
     relay::{Consultation, Outgoing, Relay},
+    session::Call,
 };
 
 /// Lines of progress that may wait for the client to read them.
@@ -33,18 +34,21 @@ pub(super) enum Answered {
 }
 
 /// Takes calls through the chain. If an interceptor tells of its progress, the response is a stream.
+/// A client that disconnects has no way to get the answer, so the calls are given up.
 pub(super) async fn consult(
     house: &Arc<House>,
     relay: &Arc<Relay>,
     consultation: Consultation,
     body: Arc<Body>,
-    is_cancelled_by_going: bool,
 ) -> Answered {
-    let guard = is_cancelled_by_going.then(|| Leaving(relay.clone()));
+    let guard = Leaving { relay: relay.clone(), calls: consultation.calls() };
     let (told, mut heard) = mpsc::channel(MAX_WAITING);
+    // A part of a batch may have to go on, which a stream that has begun cannot wait for.
+    let client: Arc<dyn ToClient> =
+        if consultation.is_of_a_batch() { nobody() } else { Arc::new(Teller(told)) };
     let mut work = task::spawn({
         let (house, relay) = (house.clone(), relay.clone());
-        async move { house.consult(&relay, consultation, body, Arc::new(Teller(told))).await }
+        async move { house.consult(&relay, consultation, body, client).await }
     });
     tokio::select! {
         biased;
@@ -95,12 +99,15 @@ impl ToClient for Teller {
     }
 }
 
-/// When it is dropped nobody waits for the answers any more.
-struct Leaving(Arc<Relay>);
+/// When it is dropped nobody waits for the answers any more; if they have come, that means nothing.
+struct Leaving {
+    relay: Arc<Relay>,
+    calls: Vec<Arc<Call>>,
+}
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        self.0.client_is_gone();
+        self.relay.give_up(&self.calls);
     }
 }
 

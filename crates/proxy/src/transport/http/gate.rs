@@ -6,7 +6,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use http::{HeaderMap, HeaderName, StatusCode, Uri, header, uri::Authority};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header,
+    uri::Authority,
+};
+
+use super::reply::{self, Body};
 
 /// Who may come in.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +43,27 @@ impl Gate {
         self.check_host(headers, local)?;
         self.check_origin(headers)?;
         self.check_token(headers)
+    }
+
+    /// What a browser is told that asks, before a page's request, whether it may be sent at all. It
+    /// shows no token then.
+    pub(super) fn answer_to_preflight<B>(&self, request: &Request<B>) -> Option<Response<Body>> {
+        let headers = request.headers();
+        let is_preflight = *request.method() == Method::OPTIONS
+            && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        let origin = headers.get(header::ORIGIN).filter(|_| is_preflight)?;
+        if let Err(refusal) = self.check_origin(headers) {
+            return Some(reply::text(refusal.status, &refusal.reason));
+        }
+        let mut answer = reply::empty(StatusCode::NO_CONTENT);
+        let shown = answer.headers_mut();
+        show_to_page(origin.clone(), shown);
+        let methods = HeaderValue::from_static("GET, POST, DELETE");
+        shown.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+        if let Some(wanted) = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+            shown.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
+        }
+        Some(answer)
     }
 
     fn check_host(&self, headers: &HeaderMap, local: SocketAddr) -> Result<(), Refusal> {
@@ -90,6 +116,14 @@ impl Gate {
     }
 }
 
+/// Lets a page of `origin`, which may call us, see what we answer.
+pub(super) fn show_to_page(origin: HeaderValue, headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    let exposed = HeaderValue::from_static("mcp-session-id, mcp-protocol-version");
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+}
+
 impl Refusal {
     fn forbidden(reason: String) -> Self {
         Self { status: StatusCode::FORBIDDEN, reason }
@@ -110,7 +144,8 @@ fn one(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Refusal
     }
 }
 
-fn is_this_machine(name: &str) -> bool {
+/// True if a host is the one that we run on.
+pub(super) fn is_this_machine(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.eq_ignore_ascii_case("localhost") || address(name).is_some_and(|ip| ip.is_loopback())
 }

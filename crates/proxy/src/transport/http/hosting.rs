@@ -1,6 +1,7 @@
 //! Child processes behind our endpoint: one for each session in the legacy era, one for all requests
 //! in the modern one.
 
+mod child;
 mod log;
 mod process;
 mod session;
@@ -16,7 +17,10 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind, Line, reply::CONNECTION_CLOSED};
 use http::{HeaderMap, Response, StatusCode, request::Parts};
-use tokio::{sync::Mutex as AsyncMutex, time};
+use tokio::{
+    sync::{Mutex as AsyncMutex, Semaphore},
+    time,
+};
 
 use self::{
     process::{Launched, Launcher},
@@ -49,7 +53,9 @@ pub struct Limits {
 /// The children and whom they serve.
 pub(super) struct Hosting {
     house: Arc<House>,
-    launcher: Launcher,
+    launcher: Arc<Launcher>,
+    /// One for each session that may still be opened.
+    slots: Arc<Semaphore>,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     shared: AsyncMutex<Option<Arc<Shared>>>,
     limits: Limits,
@@ -63,8 +69,9 @@ impl Hosting {
         limits: Limits,
     ) -> io::Result<Arc<Self>> {
         let launcher = Launcher::new(command, name, house.spool.clone(), limits.grace)?;
-        let (sessions, shared) = (Mutex::default(), AsyncMutex::default());
-        let hosting = Arc::new(Self { house, launcher, sessions, shared, limits });
+        let slots = Arc::new(Semaphore::new(limits.sessions.min(Semaphore::MAX_PERMITS)));
+        let (launcher, sessions, shared) = (Arc::new(launcher), Mutex::default(), AsyncMutex::default());
+        let hosting = Arc::new(Self { house, launcher, slots, sessions, shared, limits });
         tokio::spawn(hosting.clone().end_idle());
         Ok(hosting)
     }
@@ -103,7 +110,7 @@ impl Hosting {
             }
         };
         let Some(session) = session else { return no_session(id) };
-        match session.take(body, takes_events).await {
+        match session.take(&line, body, takes_events).await {
             Taken::Asked(stream) => session.answer(stream, takes_events).await,
             Taken::Told => reply::empty(StatusCode::ACCEPTED),
             Taken::Refused(response) => response,
@@ -168,20 +175,21 @@ impl Hosting {
     }
 
     async fn begin(&self) -> Result<Arc<Session>, NotStarted> {
-        self.sessions().retain(|_, session| !session.is_over());
-        if self.sessions().len() >= self.limits.sessions {
-            return Err(NotStarted::TooMany(self.limits.sessions));
-        }
+        let slot = self.slots.clone().try_acquire_owned();
+        let slot = slot.map_err(|_| NotStarted::TooMany(self.limits.sessions))?;
         let launched = self.launch().await?;
         let id = new_id().map_err(|error| NotStarted::Failed(error.to_string()))?;
-        let session = Session::start(id.clone(), self.house.clone(), launched);
-        self.sessions().insert(id, session.clone());
+        let session = Session::start(id.clone(), self.house.clone(), launched, slot);
+        let mut sessions = self.sessions();
+        sessions.retain(|_, session| !session.is_over());
+        sessions.insert(id, session.clone());
         Ok(session)
     }
 
     async fn shared(&self) -> Result<Arc<Shared>, NotStarted> {
         let mut shared = self.shared.lock().await;
         if let Some(running) = shared.as_ref().filter(|shared| !shared.is_over()) {
+            running.touch();
             return Ok(running.clone());
         }
         let started = Shared::start(self.house.clone(), self.launch().await?);
@@ -197,7 +205,11 @@ impl Hosting {
     }
 
     fn session(&self, id: &str) -> Option<Arc<Session>> {
-        self.sessions().get(id).filter(|session| !session.is_over()).cloned()
+        // Under the lock, so that it is not found idle meanwhile.
+        let sessions = self.sessions();
+        let session = sessions.get(id).filter(|session| !session.is_over())?;
+        session.touch();
+        Some(session.clone())
     }
 
     fn named(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response<reply::Body>> {
@@ -278,8 +290,8 @@ fn refuse(headers: &HeaderMap, line: &Line, id: Option<&Id>) -> Option<Response<
         let why = "MCP-Protocol-Version must be a revision, such as 2025-11-25";
         return refusal(StatusCode::BAD_REQUEST, why);
     }
-    let has_begun = |envelope: &Envelope| envelope.kind() != Kind::Other;
-    if matches!(line, Line::Blank) || !line.messages().iter().all(has_begun) {
+    let is_message = |envelope: &Envelope| envelope.kind() != Kind::Other;
+    if matches!(line, Line::Blank) || !line.messages().iter().all(is_message) {
         let why = "send one JSON-RPC request, notification or response";
         return refusal(StatusCode::BAD_REQUEST, why);
     }

@@ -55,6 +55,11 @@ impl House {
         self.relay.upstream().as_str()
     }
 
+    /// A relay for a new session of the upstream's.
+    pub(super) fn session(&self) -> Arc<Relay> {
+        Arc::new(self.relay.apart())
+    }
+
     /// A relay for a new conversation.
     pub(super) fn conversation(&self) -> Arc<Relay> {
         Arc::new(self.relay.beside())

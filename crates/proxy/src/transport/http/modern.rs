@@ -17,6 +17,7 @@ const INVALID_PARAMS: i32 = -32602;
 pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const ENCODED_START: &str = "=?base64?";
 const ENCODED_END: &str = "?=";
 
@@ -50,6 +51,11 @@ pub(super) fn check(
         let what = format!("`_meta` must say the revision, as `{BODY_VERSION}`");
         return Err(Mistake { status: StatusCode::BAD_REQUEST, code: INVALID_PARAMS, what });
     }
+    let is_object = |value: scan::Value| value.scalar.is_none();
+    if !meta(envelope, source, CAPABILITIES).is_some_and(is_object) {
+        let what = format!("`_meta` must say what the client can do, as `{CAPABILITIES}`");
+        return Err(Mistake { status: StatusCode::BAD_REQUEST, code: INVALID_PARAMS, what });
+    }
     check_headers(headers, envelope, source, method).map_err(|what| Mistake {
         status: StatusCode::BAD_REQUEST,
         code: HEADER_MISMATCH,
@@ -65,6 +71,7 @@ fn check_headers(
 ) -> Result<(), String> {
     let expected_name = match method {
         "tools/call" | "prompts/get" => param(envelope, source, "name"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => param(envelope, source, "taskId"),
         "resources/read" => param(envelope, source, "uri"),
         _ => None,
     };
@@ -115,9 +122,14 @@ fn decoded(written: &str) -> Option<String> {
 }
 
 fn version(envelope: &Envelope, source: Source<'_>) -> Option<String> {
+    let version = meta(envelope, source, BODY_VERSION)?;
+    scan::string(&version.scalar?).map(std::borrow::Cow::into_owned)
+}
+
+fn meta(envelope: &Envelope, source: Source<'_>, key: &'static str) -> Option<scan::Value> {
     let [meta] = source.members(envelope.params.as_ref()?, ["_meta"]);
-    let [version] = source.members(&meta?.span, [BODY_VERSION]);
-    scan::string(&version?.scalar?).map(std::borrow::Cow::into_owned)
+    let [value] = source.members(&meta?.span, [key]);
+    value
 }
 
 fn param(envelope: &Envelope, source: Source<'_>, key: &'static str) -> Option<String> {

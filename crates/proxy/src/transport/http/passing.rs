@@ -10,7 +10,7 @@ mod sessions;
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
-use forebay_wire::{Id, Kind, Line, reply::CONNECTION_CLOSED};
+use forebay_wire::{Envelope, Id, Line, reply::CONNECTION_CLOSED};
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, Method, Response, StatusCode, request::Parts};
 
@@ -57,7 +57,7 @@ impl Passing {
     pub(super) async fn post(&self, head: &Parts, body: Body) -> Response<reply::Body> {
         let line = body.line();
         let conversation = self.conversation(&head.headers, &line);
-        let onward = conversation.relay.client_line(Source::Held(&body));
+        let onward = conversation.relay.client_message(&line, Source::Held(&body));
         let body = Arc::new(body);
         let (message, answered) = match onward {
             Onward::Pass => (Message::whole(body), Vec::new()),
@@ -66,11 +66,8 @@ impl Passing {
                 return reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(lines));
             }
             Onward::Consult(consultation) => {
-                let Conversation { house, relay, session, .. } = &conversation;
-                // In a session a client that is gone may come back for its answer.
-                let is_cancelled_by_going = session.is_none();
-                let answered =
-                    answering::consult(house, relay, consultation, body, is_cancelled_by_going);
+                let Conversation { house, relay, .. } = &conversation;
+                let answered = answering::consult(house, relay, consultation, body);
                 match answered.await {
                     Answered::Here(response) => return response,
                     Answered::Upstream(message, answers) => (message, answers),
@@ -79,7 +76,13 @@ impl Passing {
         };
         let sent =
             self.remote.send(Method::POST, headers::to_upstream(&head.headers), Some(&message));
-        match sent.await {
+        // A client that is gone before the answer has begun cannot come back for it.
+        let mut asking = Asking(Some(conversation));
+        let sent = sent.await;
+        let Some(conversation) = asking.0.take() else {
+            return reply::empty(StatusCode::INTERNAL_SERVER_ERROR);
+        };
+        match sent {
             Ok(response) => self.pass(conversation, response, answered).await,
             Err(error) => conversation.refused(&error),
         }
@@ -116,18 +119,16 @@ impl Passing {
 
     fn conversation(&self, headers: &HeaderMap, line: &Line) -> Conversation {
         let session = headers::text(headers, &SESSION_ID)
-            .map(|id| self.sessions.get_or_note(id, || self.house.conversation()));
-        let relay = session.as_ref().map(|session| session.relay.clone());
-        let asked = line.messages().iter().filter_map(|envelope| match envelope.kind() {
-            Kind::Request { id, .. } => Some(id.clone()),
-            _ => None,
-        });
-        Conversation {
-            house: self.house.clone(),
-            relay: relay.unwrap_or_else(|| self.house.conversation()),
-            session,
-            asked: asked.collect(),
-        }
+            .map(|id| self.sessions.get_or_note(id, || self.house.session()));
+        let messages = line.messages();
+        let begins = messages.iter().any(|it| it.method.as_deref() == Some("initialize"));
+        let relay = match &session {
+            Some(session) => session.relay.clone(),
+            None if begins => self.house.session(),
+            None => self.house.conversation(),
+        };
+        let asked = messages.iter().filter_map(Envelope::request).cloned().collect();
+        Conversation { house: self.house.clone(), relay, session, asked }
     }
 
     /// Passes a response on, with what the relay makes of the messages in it. What we have answered
@@ -176,8 +177,17 @@ impl Passing {
         if headers::has_type(&head, "application/json") && !is_unread {
             return conversation.json(status, head, response, answered).await;
         }
+        let frames = broken_as_io(response.bytes_stream());
+        let body = if conversation.is_awaited() {
+            reply::stream_body(frames)
+        } else {
+            // It may have no end of its own.
+            let house = conversation.house.clone();
+            let closing = Box::pin(async move { house.closing.given().await });
+            reply::stream_body(frames.take_until(closing))
+        };
         conversation.forget_asked();
-        let mut passed = Response::new(reply::stream_body(broken_as_io(response.bytes_stream())));
+        let mut passed = Response::new(body);
         *passed.status_mut() = status;
         *passed.headers_mut() = head;
         passed
@@ -255,11 +265,28 @@ impl Conversation {
         reply::error(status, self.asked.first(), CONNECTION_CLOSED, why)
     }
 
+    /// True if an answer is to come that this request asked for.
+    fn is_awaited(&self) -> bool {
+        let session = self.relay.session();
+        self.asked.iter().any(|id| session.awaits(id))
+    }
+
     /// Nobody will answer any more what this request asked.
     fn forget_asked(&self) {
         let mut session = self.relay.session();
         for id in self.asked.iter() {
             session.forget(id);
+        }
+    }
+}
+
+/// A conversation in which the upstream is being asked; dropped meanwhile, nobody waits any more.
+struct Asking(Option<Conversation>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if let Some(conversation) = &self.0 {
+            conversation.forget_asked();
         }
     }
 }

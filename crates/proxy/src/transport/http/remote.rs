@@ -15,7 +15,7 @@ use reqwest::{Client, Response, Url, redirect::Policy};
 use tokio::time::{Instant, sleep};
 
 pub use self::failure::RemoteError;
-use super::{credentials::Credentials, streamed::Streamed};
+use super::{credentials::Credentials, gate, streamed::Streamed};
 use crate::{ProxyError, body::Message, router::UpstreamName};
 
 /// How long it may take to connect.
@@ -54,7 +54,7 @@ impl Remote {
     pub fn new(settings: RemoteSettings) -> Result<Self, ProxyError> {
         let RemoteSettings { name, url, headers, credentials } = settings;
         let url = endpoint(&url)?;
-        let client = client().map_err(ProxyError::HttpClient)?;
+        let client = client(is_this_machine(&url)).map_err(ProxyError::HttpClient)?;
         Ok(Self { name, url, headers, credentials, client })
     }
 
@@ -95,9 +95,10 @@ impl Remote {
         mut headers: HeaderMap,
         body: Option<&Message>,
     ) -> Result<Response, RemoteError> {
-        for (name, value) in &self.headers {
-            headers.insert(name, value.clone());
+        for name in self.headers.keys() {
+            headers.remove(name);
         }
+        headers.extend(self.headers.clone());
         let Some(credentials) =
             self.credentials.as_ref().filter(|_| !self.headers.contains_key(AUTHORIZATION))
         else {
@@ -158,19 +159,26 @@ fn set_authorization(headers: &mut HeaderMap, value: Option<&HeaderValue>) {
 }
 
 /// A client that neither follows redirects nor gives up on an answer that takes long.
-fn client() -> reqwest::Result<Client> {
+fn client(is_for_this_machine: bool) -> reqwest::Result<Client> {
     static TLS: Once = Once::new();
     TLS.call_once(|| {
         // It fails only if someone has chosen before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
-    Client::builder()
+    let builder = Client::builder();
+    // What stays on this machine is no business of a proxy's.
+    let builder = if is_for_this_machine { builder.no_proxy() } else { builder };
+    builder
         .user_agent(concat!("forebay/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
         .connect_timeout(CONNECT)
         .tcp_nodelay(true)
         .tcp_keepalive(KEEPALIVE)
         .build()
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    url.host_str().is_some_and(gate::is_this_machine)
 }
 
 fn endpoint(given: &str) -> Result<Url, ProxyError> {

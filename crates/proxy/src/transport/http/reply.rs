@@ -11,17 +11,18 @@ use forebay_wire::{
     Id, reply,
     sse::{self, Fields},
 };
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Frame;
 
+use super::streamed::Streamed;
 use crate::body::Message;
 
 /// The body of a response.
 pub(super) type Body = UnsyncBoxBody<Bytes, io::Error>;
 
-/// Messages up to here are put together; longer ones are sent in pieces.
+/// An event is sent in pieces of about this length.
 const WHOLE_BYTES: u64 = 256 * 1024;
 
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -63,7 +64,7 @@ pub(super) fn json_bytes(status: StatusCode, json: Bytes) -> Response<Body> {
 /// A message as JSON, whose head is given apart from its length.
 pub(super) fn json(status: StatusCode, headers: HeaderMap, message: Message) -> Response<Body> {
     let bytes = message.bytes();
-    let mut response = Response::new(message_body(message));
+    let mut response = Response::new(Streamed::new(&message).boxed_unsync());
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
@@ -100,14 +101,6 @@ fn with_body(status: StatusCode, bytes: Bytes) -> Response<Body> {
     response
 }
 
-fn message_body(message: Message) -> Body {
-    if message.bytes() <= WHOLE_BYTES {
-        let whole = stream::once(async { message.into_bytes().map(Bytes::from) });
-        return stream_body(whole);
-    }
-    stream_body(stream::iter(message.pieces().map(|piece| piece.map(Bytes::from))))
-}
-
 /// An event with a message as its data, in pieces none of which is large.
 pub(super) fn event(fields: &Fields, message: Message) -> EventPieces {
     let mut head =
@@ -117,11 +110,11 @@ pub(super) fn event(fields: &Fields, message: Message) -> EventPieces {
     EventPieces { head, pieces: Some(Box::new(message.pieces())), is_break_due: false }
 }
 
-/// An event without data, of which only the fields matter.
+/// An event whose data is empty, if it has any: of which only the fields matter.
 pub(super) fn bare_event(fields: &Fields) -> Bytes {
     let mut event = Vec::new();
     sse::write_fields(fields, &mut event);
-    event.extend_from_slice(b"data: \n\n");
+    event.extend_from_slice(if fields.has_data { b"data: \n\n" } else { b"\n" });
     Bytes::from(event)
 }
 

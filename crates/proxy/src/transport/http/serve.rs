@@ -9,7 +9,6 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
 };
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     net::{TcpListener, TcpStream},
     runtime,
@@ -18,14 +17,19 @@ use tokio::{
 };
 
 use super::{
-    gate::{Gate, Refusal},
+    gate::{self, Gate, Refusal},
     hosting::{Hosting, Limits},
     house::{House, Taken},
     passing::Passing,
     remote::Remote,
     reply::{self, INVALID_REQUEST},
 };
-use crate::{ProxyError, body::Spool, relay::Relay, transport::stdio::Command};
+use crate::{
+    ProxyError,
+    body::Spool,
+    relay::Relay,
+    transport::{descriptors, stdio::Command},
+};
 
 /// Where clients send their messages.
 const ENDPOINT: &str = "/mcp";
@@ -79,7 +83,7 @@ pub fn serve(
     if !settings.gate.may_listen_on(settings.listen) {
         return Err(ProxyError::OpenToAll(settings.listen));
     }
-    allow_many_descriptors();
+    descriptors::allow_many();
     let runtime = runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("http")
@@ -171,9 +175,23 @@ impl Endpoint {
         if path == "/healthz" {
             return self.health();
         }
+        if let Some(answer) = self.gate.answer_to_preflight(&request) {
+            return answer;
+        }
         if let Err(refusal) = self.gate.check(request.headers(), local) {
             return refused(&refusal);
         }
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        let mut response = self.let_in(request).await;
+        if let Some(origin) = origin {
+            gate::show_to_page(origin, response.headers_mut());
+        }
+        response
+    }
+
+    /// Answers a request of someone who may come in.
+    async fn let_in(&self, request: Request<Incoming>) -> Response<reply::Body> {
+        let path = request.uri().path();
         if path.trim_end_matches('/') != ENDPOINT {
             let text = format!("there is nothing here; the endpoint is {ENDPOINT}");
             return reply::text(StatusCode::NOT_FOUND, &text);
@@ -235,12 +253,14 @@ impl Endpoint {
     /// For whoever watches over us: that we are there, and how many sessions we hold.
     fn health(&self) -> Response<reply::Body> {
         let is_closing = self.house.closing.is_given();
-        let sessions = match &self.upstream {
-            Backend::Hosting(hosting) => hosting.count(),
-            Backend::Passing(passing) => passing.count(),
-        };
         let state = if is_closing { "closing" } else { "ok" };
-        let json = format!("{{\"status\":\"{state}\",\"sessions\":{sessions}}}\n");
+        // Whoever has to show a token elsewhere learns nothing else without one.
+        let sessions = match &self.upstream {
+            _ if self.gate.token.is_some() => String::new(),
+            Backend::Hosting(hosting) => format!(",\"sessions\":{}", hosting.count()),
+            Backend::Passing(passing) => format!(",\"sessions\":{}", passing.count()),
+        };
+        let json = format!("{{\"status\":\"{state}\"{sessions}}}\n");
         let status = if is_closing { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
         reply::json_bytes(status, json.into())
     }
@@ -292,15 +312,5 @@ impl EndSignals {
                 _ = hangup.recv() => {}
             }
         }
-    }
-}
-
-/// A client may keep two connections open for as long as it lives; what a shell grants a process is
-/// soon used up.
-fn allow_many_descriptors() {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current != maximum {
-        // If it is not granted we do with fewer.
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
 }

@@ -23,7 +23,7 @@ use rustix::{
 };
 
 use super::{Command, pipe::Inlet};
-use crate::{ProxyError, events, router::UpstreamName};
+use crate::{ProxyError, events, router::UpstreamName, transport::descriptors};
 
 /// An upstream that has just been started.
 pub(in crate::transport) struct Started {
@@ -65,6 +65,7 @@ pub(in crate::transport) fn start(
         process.current_dir(directory);
     }
     end_with_parent(&mut process);
+    descriptors::as_before(&mut process);
     let mut child = process.spawn().map_err(failed)?;
     events::upstream_started(name, child.id());
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {

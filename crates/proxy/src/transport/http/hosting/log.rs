@@ -16,6 +16,8 @@ use crate::body::{Message, Source};
 
 /// What may be kept of a session's streams, at most, for clients that come back.
 const MAX_KEPT_BYTES: u64 = 8 * 1024 * 1024;
+/// The same in events.
+const MAX_KEPT_EVENTS: usize = 1_024;
 /// What may wait for a client that is there, before whoever sends has to.
 const MAX_WAITING_BYTES: u64 = 4 * 1024 * 1024;
 /// The same in events.
@@ -54,11 +56,15 @@ struct Stream {
     read: u64,
     /// How many answers are to come; after the last one the stream is over.
     awaited: usize,
+    /// How many have been said.
+    answered: usize,
     /// Counts those who have read it; only the last one still does.
     reader: u64,
     is_read: bool,
     /// The client takes events, not just the answer.
     takes_events: bool,
+    /// The client has been given a place to come back to.
+    can_be_resumed: bool,
 }
 
 struct Event {
@@ -130,13 +136,16 @@ impl Log {
         Place { stream: STANDALONE, event }
     }
 
-    /// The reader is gone; it may come back.
-    pub(super) fn leave(&self, stream: u64, reader: u64) {
+    /// The reader is gone. It may come back, if it knows where to.
+    pub(super) fn leave(&self, number: u64, reader: u64) {
         let mut inner = self.lock();
-        if let Some(stream) = inner.streams.get_mut(&stream)
+        if let Some(stream) = inner.streams.get_mut(&number)
             && stream.reader == reader
         {
             stream.is_read = false;
+            if !stream.can_be_resumed && number != STANDALONE {
+                inner.forget(number);
+            }
         }
         inner.trim();
         drop(inner);
@@ -158,9 +167,17 @@ impl Log {
         let next = Place { event: event.number, ..place };
         let message = event.message.clone();
         stream.read = stream.read.max(next.event);
+        stream.can_be_resumed = true;
         drop(inner);
         self.changed.notify_waiters();
         Next::Event(next, message)
+    }
+
+    /// The client has been given a place in this stream to come back to.
+    pub(super) fn can_be_resumed(&self, stream: u64) {
+        if let Some(stream) = self.lock().streams.get_mut(&stream) {
+            stream.can_be_resumed = true;
+        }
     }
 
     /// The answer, if it is the only thing that has been said in a stream that is over, and which
@@ -168,7 +185,9 @@ impl Log {
     pub(super) fn take_sole_answer(&self, stream: u64) -> Option<Message> {
         let mut inner = self.lock();
         let has_only_the_answer =
-            inner.streams.get(&stream).is_some_and(|it| it.awaited == 0 && it.said == 1);
+            inner.streams.get(&stream).is_some_and(|it| {
+                it.awaited == 0 && it.said == 1 && it.answered == 1
+            });
         let stream = if has_only_the_answer { inner.streams.remove(&stream) } else { None };
         stream?.events.pop_front().map(|event| event.message)
     }
@@ -198,21 +217,16 @@ impl Log {
 
     /// Says something to the client, in the stream that it belongs to. Waits for a client that is
     /// there and has much to read.
-    pub(super) async fn say(
-        &self,
-        envelope: Option<&Envelope>,
-        source: Source<'_>,
-        message: Message,
-    ) {
-        let Some(destination) = self.lock().destination(envelope, source) else {
-            tracing::debug!("upstream answered what nobody waits for; dropped");
+    pub(super) async fn say(&self, messages: &[Envelope], source: Source<'_>, message: Message) {
+        let Some(destination) = self.lock().destination(messages, source) else {
+            tracing::debug!("upstream said what nobody waits for; dropped");
             return;
         };
         self.until(|| self.lock().has_room(destination).then_some(())).await;
-        self.say_in(destination, envelope, message);
+        self.say_in(destination, messages, message);
     }
 
-    fn say_in(&self, destination: u64, envelope: Option<&Envelope>, message: Message) {
+    fn say_in(&self, destination: u64, messages: &[Envelope], message: Message) {
         let bytes = message.bytes();
         // Apart from what it was made of, which may be far larger.
         let message = match message.clone() {
@@ -222,18 +236,13 @@ impl Log {
             _ => message,
         };
         let mut inner = self.lock();
-        let answers = envelope.and_then(|envelope| match envelope.kind() {
-            Kind::Response { id } => inner.waiting.remove(id),
-            _ => None,
-        });
         let stream = inner.streams.entry(destination).or_default();
         stream.said += 1;
         let number = stream.said;
         stream.events.push_back(Event { number, bytes, message });
-        if answers.is_some() {
-            stream.awaited = stream.awaited.saturating_sub(1);
-            if stream.awaited == 0 {
-                inner.tokens.retain(|_, number| *number != destination);
+        for envelope in messages {
+            if let Kind::Response { id } = envelope.kind() {
+                inner.settle(id);
             }
         }
         inner.trim();
@@ -247,9 +256,14 @@ impl Log {
         self.changed.notify_waiters();
     }
 
-    /// True if a client is reading or waits for an answer.
-    pub(super) fn is_in_use(&self) -> bool {
-        self.lock().streams.values().any(|stream| stream.is_read || stream.awaited > 0)
+    /// True if a client is reading.
+    pub(super) fn is_read(&self) -> bool {
+        self.lock().streams.values().any(|stream| stream.is_read)
+    }
+
+    /// True if an answer is to come.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.lock().streams.values().any(|stream| stream.awaited > 0)
     }
 
     /// A request that has been cancelled gets no answer.
@@ -271,24 +285,55 @@ impl Log {
 
 impl Inner {
     /// The stream that a message belongs to: that of its request, if it can be told, else that of the
-    /// newest request under way, for most servers speak while they work on something. `None` if it
-    /// is an answer that nobody waits for.
-    fn destination(&self, envelope: Option<&Envelope>, source: Source<'_>) -> Option<u64> {
-        let known = match envelope.map(|envelope| (envelope.kind(), &envelope.params)) {
-            Some((Kind::Response { id }, _)) => return self.waiting.get(id).copied(),
-            Some((Kind::Notification { method: "notifications/progress" }, Some(params))) => {
-                let [token] = source.members(params, ["progressToken"]);
-                let token = token.and_then(|token| Id::parse(&token.scalar?));
-                token.and_then(|token| self.tokens.get(&token))
-            }
-            _ => None,
-        };
+    /// newest request under way, for most servers speak while they work on something. `None` if
+    /// nobody waits for it.
+    fn destination(&self, messages: &[Envelope], source: Source<'_>) -> Option<u64> {
+        let answered: Vec<&Id> = messages
+            .iter()
+            .filter_map(|envelope| match envelope.kind() {
+                Kind::Response { id } => Some(id),
+                _ => None,
+            })
+            .collect();
+        if !answered.is_empty() {
+            return answered.iter().find_map(|id| self.waiting.get(id)).copied();
+        }
+        if let Some(number) = messages.first().and_then(|it| self.of_progress(it, source)) {
+            let takes_events = self.streams.get(&number).is_some_and(|it| it.takes_events);
+            return takes_events.then_some(number);
+        }
         let under_way = |(number, stream): (&u64, &Stream)| {
             let is_heard = stream.takes_events && stream.awaited > 0 && stream.is_read;
             is_heard.then_some(*number)
         };
-        let newest = || self.streams.iter().rev().find_map(under_way);
-        Some(known.copied().or_else(newest).unwrap_or(STANDALONE))
+        Some(self.streams.iter().rev().find_map(under_way).unwrap_or(STANDALONE))
+    }
+
+    /// The stream that waits for this progress.
+    fn of_progress(&self, envelope: &Envelope, source: Source<'_>) -> Option<u64> {
+        let Kind::Notification { method: "notifications/progress" } = envelope.kind() else {
+            return None;
+        };
+        let [token] = source.members(envelope.params.as_ref()?, ["progressToken"]);
+        self.tokens.get(&Id::parse(&token?.scalar?)?).copied()
+    }
+
+    /// A request has been answered.
+    fn settle(&mut self, id: &Id) {
+        let Some(number) = self.waiting.remove(id) else { return };
+        let Some(stream) = self.streams.get_mut(&number) else { return };
+        stream.awaited = stream.awaited.saturating_sub(1);
+        stream.answered += 1;
+        if stream.awaited == 0 {
+            self.tokens.retain(|_, stream| *stream != number);
+        }
+    }
+
+    /// Nobody will read this stream any more; what is still to come for it is for nobody.
+    fn forget(&mut self, number: u64) {
+        self.streams.remove(&number);
+        self.waiting.retain(|_, stream| *stream != number);
+        self.tokens.retain(|_, stream| *stream != number);
     }
 
     /// False while a client that is there has much to read.
@@ -303,15 +348,13 @@ impl Inner {
     }
 
     /// Keeps within what may be kept: what has been read goes first, then what nobody is there to
-    /// read, the oldest first. The last word in a stream stays until it has been read.
+    /// read, the oldest first. The last word in a stream goes only with the stream, and the newest
+    /// such stream stays.
     fn trim(&mut self) {
-        let mut kept: u64 = self.streams.values().map(Stream::bytes).sum();
-        let mut count: usize = self.streams.values().map(|stream| stream.events.len()).sum();
-        let is_over =
-            |kept: u64, count: usize| kept > MAX_KEPT_BYTES || count > 4 * MAX_WAITING_EVENTS;
+        let mut over = Excess::of(self.streams.values());
         for is_unread_dropped in [false, true] {
             for stream in self.streams.values_mut() {
-                while is_over(kept, count) {
+                while over.is_some() {
                     let Some(first) = stream.events.front() else { break };
                     let has_been_read = first.number <= stream.read;
                     let may_go = has_been_read
@@ -320,29 +363,52 @@ impl Inner {
                         break;
                     }
                     if !has_been_read {
-                        tracing::warn!(
-                            "a client does not read; dropped the oldest of what it was told"
-                        );
+                        tracing::warn!("a client does not read; dropped the oldest of what it was told");
                     }
-                    kept -= first.bytes;
-                    count -= 1;
+                    over.less(first.bytes);
                     stream.events.pop_front();
                 }
             }
         }
+        let unread = |stream: &Stream| !stream.is_read && !stream.events.is_empty();
+        let mut left: Vec<u64> =
+            self.streams.iter().filter(|(_, it)| unread(it)).map(|(number, _)| *number).collect();
+        left.pop();
+        for number in left {
+            if over.is_some() {
+                tracing::warn!("a client does not come back for its answer; dropped it");
+                self.streams[&number].events.iter().for_each(|event| over.less(event.bytes));
+                self.forget(number);
+            }
+        }
         // A stream that is over and has nothing left cannot be come back to.
         self.streams.retain(|number, stream| {
-            *number == STANDALONE
-                || stream.awaited > 0
-                || stream.is_read
-                || !stream.events.is_empty()
+            *number == STANDALONE || stream.awaited > 0 || stream.is_read || !stream.events.is_empty()
         });
     }
 }
 
-impl Stream {
-    fn bytes(&self) -> u64 {
-        self.events.iter().map(|event| event.bytes).sum()
+/// What is kept, as far as it may be too much.
+struct Excess {
+    bytes: u64,
+    events: usize,
+}
+
+impl Excess {
+    fn of<'a>(streams: impl Iterator<Item = &'a Stream>) -> Self {
+        streams.flat_map(|stream| &stream.events).fold(
+            Self { bytes: 0, events: 0 },
+            |kept, event| Self { bytes: kept.bytes + event.bytes, events: kept.events + 1 },
+        )
+    }
+
+    fn is_some(&self) -> bool {
+        self.bytes > MAX_KEPT_BYTES || self.events > MAX_KEPT_EVENTS
+    }
+
+    fn less(&mut self, bytes: u64) {
+        self.bytes -= bytes;
+        self.events -= 1;
     }
 }
 
@@ -359,7 +425,7 @@ mod tests {
     async fn say(log: &Log, json: &str) {
         let Line::Message(envelope) = Line::of(json.as_bytes()) else { panic!("{json}") };
         let message = Message::of(vec![json.as_bytes().to_vec().into()]);
-        log.say(Some(&envelope), Source::Line(json.as_bytes()), message).await;
+        log.say(&[envelope], Source::Line(json.as_bytes()), message).await;
     }
 
     fn drained(log: &Log, mut place: Place, reader: u64) -> (Vec<String>, bool) {
@@ -428,12 +494,13 @@ mod tests {
     async fn what_nobody_reads_is_bounded_and_the_last_word_stays() {
         let log = Log::default();
         let stream = log.open(&[id("1")], &[id("7")], true);
+        log.can_be_resumed(stream);
         let padding = "x".repeat(100_000);
         for _ in 0..200 {
             say(&log, &format!(r#"{{"method":"notifications/progress","params":{{"progressToken":7,"message":"{padding}"}}}}"#)).await;
         }
         say(&log, r#"{"id":1,"result":{}}"#).await;
-        assert!(log.lock().streams[&stream].bytes() <= MAX_KEPT_BYTES);
+        assert!(Excess::of(log.lock().streams.values()).bytes <= MAX_KEPT_BYTES);
         let reader = log.read(stream).unwrap();
         let (said, is_over) = drained(&log, Place { stream, event: 0 }, reader);
         assert_eq!(said.last().unwrap(), r#"{"id":1,"result":{}}"#);
@@ -448,6 +515,46 @@ mod tests {
         say(&log, r#"{"id":1,"result":{}}"#).await;
         assert!(log.has_begun(stream));
         assert!(log.take_sole_answer(stream).is_some());
-        assert!(!log.is_in_use() && log.read(stream).is_none());
+        assert!(!log.is_awaited() && log.read(stream).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_batch_is_answered_by_one_line_or_several() {
+        let log = Log::default();
+        let stream = log.open(&[id("1"), id("2"), id("3")], &[], true);
+        let reader = log.read(stream).unwrap();
+        let both = r#"[{"id":1,"result":{}},{"id":3,"result":{}}]"#;
+        let Line::Batch(envelopes) = Line::of(both.as_bytes()) else { panic!() };
+        let message = Message::of(vec![both.as_bytes().to_vec().into()]);
+        log.say(&envelopes, Source::Line(both.as_bytes()), message).await;
+        assert!(log.is_awaited());
+        say(&log, r#"{"id":2,"result":{}}"#).await;
+        let (said, is_over) = drained(&log, Place { stream, event: 0 }, reader);
+        assert!(said.len() == 2 && is_over, "{said:?}");
+    }
+
+    #[tokio::test]
+    async fn who_leaves_without_a_place_to_come_back_to_is_forgotten() {
+        let log = Log::default();
+        let stream = log.open(&[id("1")], &[], true);
+        let reader = log.read(stream).unwrap();
+        log.leave(stream, reader);
+        assert!(!log.is_awaited() && log.read(stream).is_none());
+        say(&log, r#"{"id":1,"result":{}}"#).await;
+        assert!(log.lock().streams.is_empty());
+    }
+
+    #[tokio::test]
+    async fn answers_that_nobody_comes_back_for_are_bounded() {
+        let log = Log::default();
+        let padding = "x".repeat(1_000_000);
+        for number in 0..50 {
+            let stream = log.open(&[id(&number.to_string())], &[], true);
+            log.can_be_resumed(stream);
+            say(&log, &format!(r#"{{"id":{number},"result":"{padding}"}}"#)).await;
+        }
+        assert!(Excess::of(log.lock().streams.values()).bytes <= MAX_KEPT_BYTES);
+        let newest = log.read(50).unwrap();
+        assert!(matches!(log.next(Place { stream: 50, event: 0 }, newest), Next::Event(..)));
     }
 }

@@ -46,6 +46,7 @@ const SIGKILL: i32 = signal_hook::consts::SIGKILL;
 /// Starts children.
 pub(super) struct Launcher {
     orders: std_mpsc::Sender<oneshot::Sender<Result<Started, ProxyError>>>,
+    name: UpstreamName,
     spool: Spool,
     grace: Duration,
 }
@@ -67,7 +68,7 @@ pub(super) struct Lines {
 
 /// A child's process.
 pub(super) struct Life {
-    process: Arc<Process>,
+    process: Process,
     exit: Exit,
     children: Signal,
     grace: Duration,
@@ -82,37 +83,53 @@ impl Launcher {
         grace: Duration,
     ) -> io::Result<Self> {
         let (orders, inbox) = std_mpsc::channel::<oneshot::Sender<_>>();
-        thread::Builder::new().name("children".to_owned()).spawn(move || {
-            for order in inbox {
-                let _ = order.send(child::start(&command, &name, grace));
+        thread::Builder::new().name("children".to_owned()).spawn({
+            let name = name.clone();
+            move || {
+                for order in inbox {
+                    let _ = order.send(child::start(&command, &name, grace));
+                }
             }
         })?;
-        Ok(Self { orders, spool, grace })
+        Ok(Self { orders, name, spool, grace })
     }
 
-    pub(super) async fn start(&self) -> Result<Launched, ProxyError> {
+    /// Starts a child. If whoever wants it is gone before it has started, it is seen off.
+    pub(super) async fn start(self: &Arc<Self>) -> Result<Launched, ProxyError> {
+        let (deliver, launched) = oneshot::channel();
+        let launcher = self.clone();
+        tokio::spawn(async move {
+            let outcome = launcher.launch().await;
+            if let Err(Ok(unwanted)) = deliver.send(outcome) {
+                drop((unwanted.input, unwanted.output));
+                unwanted.life.see_off(launcher.name.as_str()).await;
+            }
+        });
+        launched.await.unwrap_or_else(|_| Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into())))
+    }
+
+    async fn launch(&self) -> Result<Launched, ProxyError> {
         let gone = || ProxyError::Setup(io::ErrorKind::BrokenPipe.into());
+        let children = signal(SignalKind::child()).map_err(ProxyError::Setup)?;
         let (order, started) = oneshot::channel();
         self.orders.send(order).map_err(|_| gone())?;
-        let started = started.await.map_err(|_| gone())??;
-        self.launched(started).map_err(ProxyError::Setup)
-    }
-
-    fn launched(&self, started: Started) -> io::Result<Launched> {
-        let pipe = pipe::Receiver::from_owned_fd(started.output.into_descriptor())?;
-        let children = signal(SignalKind::child())?;
-        let exit = started.process.exit();
-        let (input, messages) = mpsc::channel(MAX_WAITING);
-        tokio::spawn(feed(pipe::Sender::from_owned_fd(started.input)?, messages));
-        Ok(Launched {
-            input,
-            output: Lines {
-                pipe,
-                buffer: LineBuffer::new(BUFFER_BYTES),
-                spool: self.spool.clone(),
-            },
-            life: Life { process: Arc::new(started.process), exit, children, grace: self.grace },
-        })
+        let Started { process, input, output } = started.await.map_err(|_| gone())??;
+        let (exit, grace) = (process.exit(), self.grace);
+        let life = Life { process, exit, children, grace };
+        let pipes = pipe::Receiver::from_owned_fd(output.into_descriptor())
+            .and_then(|output| Ok((output, pipe::Sender::from_owned_fd(input)?)));
+        match pipes {
+            Ok((pipe, to_child)) => {
+                let (input, messages) = mpsc::channel(MAX_WAITING);
+                tokio::spawn(feed(to_child, messages));
+                let (buffer, spool) = (LineBuffer::new(BUFFER_BYTES), self.spool.clone());
+                Ok(Launched { input, output: Lines { pipe, buffer, spool }, life })
+            }
+            Err(error) => {
+                life.see_off(self.name.as_str()).await;
+                Err(ProxyError::Setup(error))
+            }
+        }
     }
 }
 
@@ -218,6 +235,10 @@ impl Life {
         }
         if !is_gone {
             self.process.signal(SIGKILL);
+            let last = Instant::now() + AFTER_KILL;
+            while !self.process.release() && Instant::now() < last {
+                time::sleep(LOOK).await;
+            }
         }
     }
 }

@@ -2,41 +2,45 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use bytes::Bytes;
-use forebay_wire::{Envelope, Id, Kind, Line, framing, sse::Fields};
+use forebay_wire::{Envelope, Id, Line, framing, sse::Fields};
 use futures_util::{Stream, stream};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use tokio::{
-    sync::{Semaphore, mpsc},
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
     time,
 };
 
 use super::{
     super::{
         answering,
-        ending::Ending,
         house::House,
         reply::{self, EventPieces, Guarded, SESSION_ID},
     },
+    child::Child,
     log::{Log, Next, Place, STANDALONE},
     process::{Launched, Life, Lines},
 };
 use crate::{
     body::{Body, Message, Source},
     chain::ToClient,
-    relay::{Onward, Outgoing, Relay},
-    transport::stdio,
+    relay::{Consultation, Onward, Relay},
+    session::cancelled_request,
 };
 
 /// Results of one child that may be taken through the chain at once.
 const MAX_DELAYED: usize = 16;
 /// An answer that comes within this time is sent alone; else the client gets a stream, and with it
 /// a place to come back to.
-const SOON: Duration = Duration::from_secs(1);
+pub(super) const SOON: Duration = Duration::from_secs(1);
 /// How often a stream says that it is still there.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
@@ -45,14 +49,10 @@ pub(super) struct Session {
     pub(super) id: String,
     house: Arc<House>,
     relay: Arc<Relay>,
-    /// `None` once the session is over.
-    to_child: Mutex<Option<mpsc::Sender<Message>>>,
+    child: Child,
     log: Log,
-    used: Mutex<Instant>,
-    /// True once the session is to end.
-    ending: Ending,
     /// Old clients take an event without data for a broken one.
-    takes_empty_events: Mutex<bool>,
+    takes_empty_events: AtomicBool,
 }
 
 /// What became of a client's message.
@@ -66,17 +66,20 @@ pub(super) enum Taken {
 }
 
 impl Session {
-    pub(super) fn start(id: String, house: Arc<House>, launched: Launched) -> Arc<Self> {
+    pub(super) fn start(
+        id: String,
+        house: Arc<House>,
+        launched: Launched,
+        slot: OwnedSemaphorePermit,
+    ) -> Arc<Self> {
         let Launched { input, output, life } = launched;
         let session = Arc::new(Self {
             id,
-            relay: house.conversation(),
+            relay: house.session(),
             house,
-            to_child: Mutex::new(Some(input)),
+            child: Child::new(input, Some(slot)),
             log: Log::default(),
-            used: Mutex::new(Instant::now()),
-            ending: Ending::default(),
-            takes_empty_events: Mutex::new(false),
+            takes_empty_events: AtomicBool::new(false),
         });
         tokio::spawn(session.clone().run(output, life));
         session
@@ -84,23 +87,8 @@ impl Session {
 
     /// Reads what the child says until one of both ends, and sees the child off.
     async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
-        /// How far apart a child's exit and the end of its output may lie.
-        const SETTLE: Duration = Duration::from_secs(1);
         let delayed = Arc::new(Semaphore::new(MAX_DELAYED));
-        let how = tokio::select! {
-            () = self.read(&mut output, &delayed) => {
-                match time::timeout(SETTLE, life.ended()).await {
-                    Ok(status) => stdio::ended(status),
-                    Err(_) => "closed its output without exiting".to_owned(),
-                }
-            }
-            status = life.ended() => {
-                // What it has said last is still in the pipe.
-                let _ = time::timeout(SETTLE, self.read(&mut output, &delayed)).await;
-                stdio::ended(status)
-            }
-            () = self.ending.given() => "was ended with its session".to_owned(),
-        };
+        let how = self.child.attend(self.read(&mut output, &delayed), &mut life).await;
         // Results that are in the chain are still said.
         let _ = delayed.acquire_many(u32::try_from(MAX_DELAYED).unwrap_or(1)).await;
         for line in framing::lines(&self.relay.abandon(&how)) {
@@ -108,7 +96,7 @@ impl Session {
             self.say(Body::Memory(json.to_vec())).await;
         }
         self.log.close();
-        self.end();
+        self.child.end();
         life.see_off(self.house.upstream()).await;
     }
 
@@ -146,68 +134,66 @@ impl Session {
     /// Says `message`, or the line as it came, where that line belongs.
     async fn say_message(&self, body: &Arc<Body>, message: Option<Message>) {
         let line = body.line();
-        if line == Line::Blank {
+        // What is no message does not concern the client; the relay has taken note of it.
+        if line.messages().is_empty() {
             return;
         }
         let message = message.unwrap_or_else(|| Message::whole(body.clone()));
-        self.log.say(line.messages().first(), Source::Held(body), message).await;
+        self.log.say(line.messages(), Source::Held(body), message).await;
     }
 
     /// Takes a client's message to the child, or answers it here.
-    pub(super) async fn take(self: &Arc<Self>, body: Body, takes_events: bool) -> Taken {
-        self.touch();
-        let line = body.line();
+    pub(super) async fn take(self: &Arc<Self>, line: &Line, body: Body, takes_events: bool) -> Taken {
         let source = Source::Held(&body);
-        let asked: Vec<Id> = line.messages().iter().filter_map(asks).collect();
-        let tokens: Vec<Id> = line
-            .messages()
-            .iter()
-            .filter_map(|envelope| progress_token(envelope, source))
-            .collect();
-        line.messages()
-            .iter()
-            .filter_map(|envelope| cancels(envelope, source))
-            .for_each(|id| self.log.cancel(&id));
-        if matches!(line.messages(), [envelope] if envelope.method.as_deref() == Some("initialize"))
-        {
-            self.note_revision(&line.messages()[0], source);
+        let messages = line.messages();
+        let asked: Vec<Id> = messages.iter().filter_map(Envelope::request).cloned().collect();
+        let tokens: Vec<Id> =
+            messages.iter().filter_map(|envelope| progress_token(envelope, source)).collect();
+        for id in messages.iter().filter_map(|envelope| cancelled_request(envelope, source)) {
+            self.log.cancel(&id);
         }
-        let onward = self.relay.client_line(source);
+        if let [envelope] = messages
+            && envelope.method.as_deref() == Some("initialize")
+        {
+            self.note_revision(envelope, source);
+        }
+        let onward = self.relay.client_message(line, source);
+        if let Onward::Answer(lines) = onward {
+            let answer = Bytes::from(lines);
+            return Taken::Refused(reply::json_bytes(StatusCode::BAD_REQUEST, answer));
+        }
+        // Before the child can answer.
         let stream = (!asked.is_empty()).then(|| self.log.open(&asked, &tokens, takes_events));
         let body = Arc::new(body);
         match onward {
             Onward::Pass => {
-                if !self.send(Message::whole(body)).await {
-                    return Taken::Refused(self.gone(asked.first()));
+                if !self.child.send(Message::whole(body)).await {
+                    asked.iter().for_each(|id| self.log.cancel(id));
+                    return Taken::Refused(super::no_session(asked.first()));
                 }
             }
-            Onward::Drop => {}
-            Onward::Answer(lines) => {
-                let answer = Bytes::from(lines);
-                return Taken::Refused(reply::json_bytes(StatusCode::BAD_REQUEST, answer));
-            }
             Onward::Consult(consultation) => {
-                let session = self.clone();
                 // In a session a client that is gone may come back for its answer.
-                tokio::spawn(async move {
-                    let teller =
-                        Arc::new(Teller(session.clone(), tokio::runtime::Handle::current()));
-                    let Session { house, relay, .. } = &*session;
-                    let outgoing = house.consult(relay, consultation, body, teller).await;
-                    let Outgoing { to_upstream, to_client } = outgoing;
-                    for answer in to_client {
-                        if let Ok(bytes) = answer.into_bytes() {
-                            let json = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
-                            session.say(Body::Memory(json)).await;
-                        }
-                    }
-                    if let Some(message) = to_upstream {
-                        session.send(message).await;
-                    }
-                });
+                tokio::spawn(self.clone().consult(consultation, body));
             }
+            Onward::Drop | Onward::Answer(_) => {}
         }
         stream.map_or(Taken::Told, Taken::Asked)
+    }
+
+    /// Takes calls through the chain, and answers them or sends them on.
+    async fn consult(self: Arc<Self>, consultation: Consultation, body: Arc<Body>) {
+        let teller = Arc::new(Teller(self.clone(), Handle::current()));
+        let outgoing = self.house.consult(&self.relay, consultation, body, teller).await;
+        for answer in outgoing.to_client {
+            if let Ok(bytes) = answer.into_bytes() {
+                let json = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
+                self.say(Body::Memory(json)).await;
+            }
+        }
+        if let Some(message) = outgoing.to_upstream {
+            self.child.send(message).await;
+        }
     }
 
     /// The answer to what was asked in `stream`: alone if it comes soon, else as a stream of events.
@@ -216,7 +202,7 @@ impl Session {
         stream: u64,
         takes_events: bool,
     ) -> Response<reply::Body> {
-        let Some(reader) = self.log.read(stream) else { return self.gone(None) };
+        let Some(reader) = self.log.read(stream) else { return super::no_session(None) };
         let guard = Reading { session: self.clone(), stream, reader };
         let begun = self.log.until(|| self.log.has_begun(stream).then_some(()));
         if takes_events {
@@ -227,14 +213,17 @@ impl Session {
         if let Some(message) = self.log.take_sole_answer(stream) {
             return reply::json(StatusCode::OK, self.head(), message);
         }
+        if !takes_events {
+            // It has been cancelled.
+            return reply::empty(StatusCode::ACCEPTED);
+        }
         let place = Place { stream, event: 0 };
-        let primer = self.takes_empty_events().then_some(place);
+        let primer = self.takes_empty_events.load(Ordering::Relaxed).then_some(place);
         reply::events(self.head(), self.clone().events(place, primer, guard))
     }
 
     /// The stream that belongs to no request, or one that the client goes on with.
     pub(super) fn listen(self: &Arc<Self>, last: Option<&str>) -> Response<reply::Body> {
-        self.touch();
         let place = match last {
             Some(id) => Place::parse(id),
             None => Some(self.log.standalone_place()),
@@ -266,43 +255,29 @@ impl Session {
         id.map(|id| (SESSION_ID, id)).into_iter().collect()
     }
 
-    /// Sends a message to the child; `false` if it is not there any more.
-    async fn send(&self, message: Message) -> bool {
-        let to_child = self.to_child.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match to_child {
-            Some(to_child) => to_child.send(message).await.is_ok(),
-            None => false,
-        }
-    }
-
-    fn gone(&self, id: Option<&Id>) -> Response<reply::Body> {
-        super::no_session(id)
-    }
-
     /// Ends the session: nothing more comes in, and the child is seen off.
     pub(super) fn end(&self) {
-        self.to_child.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.ending.give();
+        self.child.end();
     }
 
     /// True once the session takes nothing any more.
     pub(super) fn is_over(&self) -> bool {
-        self.ending.is_given()
+        self.child.is_over()
     }
 
-    /// True if nobody has used the session for `idle`.
+    /// Says that a client uses the session.
+    pub(super) fn touch(&self) {
+        self.child.touch();
+    }
+
+    /// True if nobody has used the session for `idle`, and nobody listens.
     pub(super) fn is_idle(&self, idle: Duration) -> bool {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.elapsed() >= idle && !self.log.is_in_use()
+        self.child.is_unused_for(idle) && !self.log.is_read()
     }
 
     /// True if a client still waits for an answer.
     pub(super) fn is_awaited(&self) -> bool {
-        self.relay.session().is_awaited()
-    }
-
-    fn touch(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.log.is_awaited()
     }
 
     fn note_revision(&self, envelope: &Envelope, source: Source<'_>) {
@@ -310,16 +285,12 @@ impl Session {
         let [revision] = source.members(params, ["protocolVersion"]);
         let revision = revision.and_then(|value| value.scalar).unwrap_or_default();
         let takes = revision.as_slice() >= br#""2025-11-25""#.as_slice();
-        *self.takes_empty_events.lock().unwrap_or_else(PoisonError::into_inner) = takes;
-    }
-
-    fn takes_empty_events(&self) -> bool {
-        *self.takes_empty_events.lock().unwrap_or_else(PoisonError::into_inner)
+        self.takes_empty_events.store(takes, Ordering::Relaxed);
     }
 }
 
 /// Tells the client of progress, in the stream of its request.
-struct Teller(Arc<Session>, tokio::runtime::Handle);
+struct Teller(Arc<Session>, Handle);
 
 impl ToClient for Teller {
     fn tell(&self, line: &[u8]) {
@@ -338,7 +309,7 @@ struct Reading {
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        self.session.touch();
+        self.session.child.touch();
         self.session.log.leave(self.stream, self.reader);
     }
 }
@@ -357,7 +328,9 @@ impl Telling {
     async fn next(&mut self) -> Option<io::Result<Bytes>> {
         loop {
             if let Some(place) = self.primer.take() {
-                let fields = Fields { id: Some(place.id()), ..Fields::default() };
+                self.session.log.can_be_resumed(place.stream);
+                let fields =
+                    Fields { id: Some(place.id()), has_data: true, ..Fields::default() };
                 return Some(Ok(reply::bare_event(&fields)));
             }
             if let Some(piece) = self.pieces.as_mut().and_then(Iterator::next) {
@@ -380,21 +353,6 @@ impl Telling {
             self.pieces = Some(reply::event(&fields, message));
         }
     }
-}
-
-fn asks(envelope: &Envelope) -> Option<Id> {
-    match envelope.kind() {
-        Kind::Request { id, .. } => Some(id.clone()),
-        _ => None,
-    }
-}
-
-fn cancels(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
-    let Kind::Notification { method: "notifications/cancelled" } = envelope.kind() else {
-        return None;
-    };
-    let [id] = source.members(envelope.params.as_ref()?, ["requestId"]);
-    Id::parse(&id?.scalar?)
 }
 
 fn progress_token(envelope: &Envelope, source: Source<'_>) -> Option<Id> {

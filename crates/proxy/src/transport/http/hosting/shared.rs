@@ -4,14 +4,14 @@
 //! own; what comes back is told apart by them and gets the client's again.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io,
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -23,22 +23,21 @@ use tokio::{sync::mpsc, time};
 use super::{
     super::{
         answering::{self, Answered},
-        ending::Ending,
         house::House,
         modern::METHOD_NOT_FOUND,
-        reply::{self, EventPieces, Guarded},
+        reply::{self, EventPieces},
     },
+    child::Child,
     process::{Launched, Life, Lines},
-    session::KEEP_ALIVE,
+    session::{KEEP_ALIVE, SOON},
 };
 use crate::{
     body::{Body, Message, Source},
     relay::{Onward, Relay},
-    transport::stdio,
 };
 
-/// An answer that comes within this time is sent alone; else the client gets a stream.
-const SOON: Duration = Duration::from_secs(1);
+/// An answer longer than this is no mere error.
+const MAX_ERROR_BYTES: u64 = 64 * 1024;
 /// What may wait for a client to read it; what is said besides answers is dropped beyond that.
 const MAX_WAITING_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -48,12 +47,17 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// The child and the requests that it works on.
 pub(super) struct Shared {
     house: Arc<House>,
-    /// `None` once it is over.
-    to_child: Mutex<Option<mpsc::Sender<Message>>>,
-    requests: Mutex<HashMap<Id, Request>>,
+    child: Child,
+    requests: Mutex<Requests>,
     last: AtomicU64,
-    used: Mutex<Instant>,
-    ending: Ending,
+}
+
+#[derive(Default)]
+struct Requests {
+    /// By the ids that the child knows.
+    open: HashMap<Id, Request>,
+    /// Those that were cancelled and not answered; the child may still speak about them.
+    cancelled: HashSet<Id>,
 }
 
 /// A request on the child's side.
@@ -78,35 +82,16 @@ struct Heard {
 impl Shared {
     pub(super) fn start(house: Arc<House>, launched: Launched) -> Arc<Self> {
         let Launched { input, output, life } = launched;
-        let shared = Arc::new(Self {
-            house,
-            to_child: Mutex::new(Some(input)),
-            requests: Mutex::default(),
-            last: AtomicU64::new(0),
-            used: Mutex::new(Instant::now()),
-            ending: Ending::default(),
-        });
+        let child = Child::new(input, None);
+        let shared = Arc::new(Self { house, child, requests: Mutex::default(), last: AtomicU64::new(0) });
         tokio::spawn(shared.clone().run(output, life));
         shared
     }
 
     async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
-        /// How far apart a child's exit and the end of its output may lie.
-        const SETTLE: Duration = Duration::from_secs(1);
-        let how = tokio::select! {
-            () = self.read(&mut output) => match time::timeout(SETTLE, life.ended()).await {
-                Ok(status) => stdio::ended(status),
-                Err(_) => "closed its output without exiting".to_owned(),
-            },
-            status = life.ended() => {
-                // What it has said last is still in the pipe.
-                let _ = time::timeout(SETTLE, self.read(&mut output)).await;
-                stdio::ended(status)
-            }
-            () = self.ending.given() => "was ended".to_owned(),
-        };
-        self.end();
-        let left: Vec<Request> = self.requests().drain().map(|(_, request)| request).collect();
+        let how = self.child.attend(self.read(&mut output), &mut life).await;
+        self.child.end();
+        let left: Vec<Request> = self.requests().open.drain().map(|(_, request)| request).collect();
         for request in left {
             let errors = request.relay.abandon(&how);
             for line in framing::lines(&errors) {
@@ -131,7 +116,8 @@ impl Shared {
         let mut requests = self.requests();
         match envelope.kind() {
             Kind::Response { id } => {
-                let Some(request) = requests.remove(id) else { return };
+                requests.cancelled.remove(id);
+                let Some(request) = requests.open.remove(id) else { return };
                 let mut edits = Vec::new();
                 let whole = 0..body.bytes();
                 let [written] = source.members(&whole, ["id"]);
@@ -147,7 +133,7 @@ impl Shared {
                 let [token] = source.members(params, ["progressToken"]);
                 let Some(token) = token else { return };
                 let ours = token.scalar.as_deref().and_then(Id::parse);
-                let request = ours.and_then(|ours| requests.get(&ours));
+                let request = ours.and_then(|ours| requests.open.get(&ours));
                 if let Some((request, theirs)) =
                     request.and_then(|it| Some((it, it.token.clone()?)))
                 {
@@ -158,33 +144,27 @@ impl Shared {
             Kind::Notification { method } => {
                 if let Some(written) = subscription(source, envelope.params.as_ref()) {
                     let ours = written.scalar.as_deref().and_then(Id::parse);
-                    if let Some(request) = ours.and_then(|ours| requests.get(&ours)) {
+                    if let Some(request) = ours.and_then(|ours| requests.open.get(&ours)) {
                         let edits = vec![(written.span, request.id.as_json().to_owned())];
                         request.hear(Heard { body: body.clone(), edits, is_answer: false });
                     }
                     return;
                 }
-                // It does not say whose it is; a log goes to nobody but who has asked for one.
-                let mut candidates = requests.values().filter(|request| request.wants_log);
-                match (candidates.next(), candidates.next()) {
-                    (Some(request), None) => {
-                        request.hear(Heard {
-                            body: body.clone(),
-                            edits: Vec::new(),
-                            is_answer: false,
-                        });
+                // It does not say whose it is. With one request under way there is no doubt; else it
+                // could tell one client of another's.
+                let mut open = requests.open.values();
+                match (open.next(), open.next()) {
+                    (Some(sole), None) if sole.wants_log && requests.cancelled.is_empty() => {
+                        sole.hear(Heard { body: body.clone(), edits: Vec::new(), is_answer: false });
                     }
-                    _ => tracing::debug!(
-                        method,
-                        "upstream said something that concerns no request; dropped"
-                    ),
+                    _ => tracing::debug!(method, "upstream said what concerns no request; dropped"),
                 }
             }
             Kind::Request { id, method } => {
                 let why = format!("`{method}` is not to be asked in this revision of the protocol");
                 let refusal = wire_reply::error(Some(id), METHOD_NOT_FOUND, &why);
                 drop(requests);
-                self.tell_child(Message::of(vec![refusal.into()]));
+                self.child.tell(Message::of(vec![refusal.into()]));
             }
             Kind::Other => {}
         }
@@ -197,7 +177,9 @@ impl Shared {
         body: Body,
         takes_events: bool,
     ) -> Response<reply::Body> {
-        self.touch();
+        // Of what a client may tell, this era has nothing but cancelling, which is done by
+        // disconnecting: an id in it would be one of ours.
+        let Some(id) = envelope.request() else { return reply::empty(StatusCode::ACCEPTED) };
         let relay = self.house.conversation();
         let onward = relay.client_line(Source::Held(&body));
         let body = Arc::new(body);
@@ -208,17 +190,12 @@ impl Shared {
                 return reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(lines));
             }
             Onward::Consult(consultation) => {
-                let work =
-                    answering::consult(&self.house, &relay, consultation, body.clone(), true);
+                let work = answering::consult(&self.house, &relay, consultation, body.clone());
                 match work.await {
                     Answered::Here(response) => return response,
                     Answered::Upstream(message, _) => message,
                 }
             }
-        };
-        let Kind::Request { id, .. } = envelope.kind() else {
-            self.send(message).await;
-            return reply::empty(StatusCode::ACCEPTED);
         };
         let Some(mut answer) = self.ask(id, envelope, &body, message, relay).await else {
             let why = format!("upstream `{}` has ended; ask again", self.house.upstream());
@@ -275,57 +252,39 @@ impl Shared {
             to_client,
             waiting: waiting.clone(),
         };
-        self.requests().insert(ours.clone(), request);
+        self.requests().open.insert(ours.clone(), request);
         let asking = Asking { shared: self.clone(), id: ours.clone() };
         let answer = Answer { heard, waiting, relay, asking, method: envelope.method.clone() };
         // If it has ended meanwhile, its requests have been answered, or are not there any more.
-        (self.send(message).await || !self.requests().contains_key(&ours)).then_some(answer)
-    }
-
-    /// Sends a message to the child; `false` if it is not there any more.
-    async fn send(&self, message: Message) -> bool {
-        let to_child = self.to_child.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match to_child {
-            Some(to_child) => to_child.send(message).await.is_ok(),
-            None => false,
-        }
-    }
-
-    /// Sends a message to the child, when there is room for it.
-    fn tell_child(&self, message: Message) {
-        let to_child = self.to_child.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(to_child) = to_child {
-            tokio::spawn(async move { to_child.send(message).await });
-        }
+        (self.child.send(message).await || !self.requests().open.contains_key(&ours)).then_some(answer)
     }
 
     /// Ends the child.
     pub(super) fn end(&self) {
-        self.to_child.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.ending.give();
+        self.child.end();
     }
 
     /// True once the child takes nothing any more.
     pub(super) fn is_over(&self) -> bool {
-        self.ending.is_given()
+        self.child.is_over()
+    }
+
+    /// Says that a client uses it.
+    pub(super) fn touch(&self) {
+        self.child.touch();
     }
 
     /// True if nobody has asked anything for `idle`.
     pub(super) fn is_idle(&self, idle: Duration) -> bool {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.elapsed() >= idle && self.requests().is_empty()
+        self.child.is_unused_for(idle) && self.requests().open.is_empty()
     }
 
     /// True if somebody waits for an answer.
     pub(super) fn is_awaited(&self) -> bool {
-        self.requests().iter().any(|(ours, request)| request.relay.session().awaits(ours))
+        self.requests().open.iter().any(|(ours, request)| request.relay.session().awaits(ours))
     }
 
-    fn touch(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-
-    fn requests(&self) -> MutexGuard<'_, HashMap<Id, Request>> {
+    fn requests(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -416,20 +375,22 @@ impl Answer {
                 telling,
                 |mut telling| async move { Some((telling.next().await?, telling)) },
             );
-        reply::events(HeaderMap::new(), Guarded::new(frames, ()))
+        reply::events(HeaderMap::new(), frames)
     }
 }
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        let is_left = self.shared.requests().remove(&self.id).is_some();
-        if is_left {
+        let mut requests = self.shared.requests();
+        if requests.open.remove(&self.id).is_some() {
+            requests.cancelled.insert(self.id.clone());
+            drop(requests);
             // The client is gone, which in this era cancels.
             let cancelled = format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":"the client has disconnected"}}}}"#,
                 self.id.as_json()
             );
-            self.shared.tell_child(Message::of(vec![cancelled.into_bytes().into()]));
+            self.shared.child.tell(Message::of(vec![cancelled.into_bytes().into()]));
         }
     }
 }

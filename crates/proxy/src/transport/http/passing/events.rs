@@ -8,6 +8,7 @@ use std::{io, sync::Arc};
 
 use bytes::Bytes;
 use forebay_wire::{
+    Kind,
     reply::{self as wire_reply, CONNECTION_CLOSED},
     sse::{self, Events, Fields, Token},
 };
@@ -55,6 +56,12 @@ enum Arriving<'a> {
     Passed,
 }
 
+impl Arriving<'_> {
+    fn is_held(&self) -> bool {
+        matches!(self, Self::Held(_))
+    }
+}
+
 impl EventPump {
     /// Starts to pass on what comes, after what we have answered ourselves.
     pub(super) fn start(
@@ -77,11 +84,18 @@ impl EventPump {
         answered: Vec<Message>,
     ) {
         let how = match self.pump(&mut pieces, answered).await {
-            Err(Gone) => return,
+            Err(Gone) => {
+                if self.newest.is_none() {
+                    // It cannot come back for the rest.
+                    self.conversation.forget_asked();
+                }
+                return;
+            }
             Ok(how) => how,
         };
         // Nothing more comes; what was held up still goes out.
-        while let Some(Ok((fields, message))) = self.delayed.next().await {
+        while let Some(decided) = self.delayed.next().await {
+            let Ok((fields, message)) = decided else { continue };
             if self.say(fields, message).await.is_err() {
                 return;
             }
@@ -104,12 +118,17 @@ impl EventPump {
         loop {
             let piece = tokio::select! {
                 piece = pieces.next() => piece,
-                Some(Ok((fields, message))) = self.delayed.next(), if !self.delayed.is_empty() => {
-                    self.say(fields, message).await?;
+                // Not in the middle of an event.
+                Some(decided) = self.delayed.next(), if arriving.is_held() => {
+                    if let Ok((fields, message)) = decided {
+                        self.say(fields, message).await?;
+                    }
                     continue;
                 }
                 () = self.out.closed() => return Err(Gone),
-                () = house.closing.given(), if !self.is_awaited() => return Err(Gone),
+                () = house.closing.given(), if !self.conversation.is_awaited() => {
+                    return Err(Gone);
+                }
             };
             let piece = match piece {
                 Some(Ok(piece)) => piece,
@@ -120,7 +139,10 @@ impl EventPump {
             while let Some(token) = events.next(&mut rest) {
                 match token {
                     Token::Data(data) => self.take_data(&mut arriving, data).await?,
-                    Token::Comment => self.send(Bytes::from_static(b":\n\n")).await?,
+                    Token::Comment if arriving.is_held() => {
+                        self.send(Bytes::from_static(b":\n\n")).await?;
+                    }
+                    Token::Comment => {}
                     Token::End(fields) => {
                         let next = Arriving::Held(Hold::new(&house.spool));
                         match std::mem::replace(&mut arriving, next) {
@@ -136,12 +158,6 @@ impl EventPump {
                 }
             }
         }
-    }
-
-    /// True if a request waits for an answer in this stream, which therefore has an end.
-    fn is_awaited(&self) -> bool {
-        let session = self.conversation.relay.session();
-        self.conversation.asked.iter().any(|id| session.awaits(id))
     }
 
     async fn take_data(&self, arriving: &mut Arriving<'_>, data: &[u8]) -> Result<(), Gone> {
@@ -174,7 +190,7 @@ impl EventPump {
             let fields = self.with_safe_id(fields);
             return self.send(reply::bare_event(&fields)).await;
         }
-        if let Some(said) = self.said_before(&fields).await {
+        if let Some(said) = self.said_before(&fields, &body).await {
             return self.say(fields, Message::of(vec![said.to_vec().into()])).await;
         }
         match self.conversation.relay.upstream_line(Source::Held(&body)) {
@@ -185,10 +201,20 @@ impl EventPump {
         }
     }
 
-    /// What has been said in place of this event, if it has come before.
-    async fn said_before(&self, fields: &Fields) -> Option<Bytes> {
+    /// What has been said in place of this event, if it has come before: what it answers has then
+    /// been answered, and nobody waits for it.
+    async fn said_before(&self, fields: &Fields, body: &Body) -> Option<Bytes> {
         let session = self.conversation.session.as_ref()?;
         let mut replacement = session.replacement(fields.id.as_ref()?)?;
+        let line = body.line();
+        let is_awaited = line.messages().iter().any(|envelope| match envelope.kind() {
+            Kind::Response { id } => self.conversation.relay.session().awaits(id),
+            _ => false,
+        });
+        if is_awaited {
+            // An upstream that numbers its streams alike.
+            return None;
+        }
         let said = replacement.wait_for(Option::is_some).await.ok()?.clone();
         said.filter(|said| !said.is_empty())
     }

@@ -16,7 +16,7 @@ use crate::relay::Relay;
 /// in it before is not known any more.
 const MAX_SESSIONS: usize = 10_000;
 /// Replacements that are kept in a session, at most; a client resumes soon or never.
-const MAX_REPLACEMENTS: usize = 256;
+const MAX_REPLACEMENTS: usize = 32;
 
 /// Sessions by their ids.
 #[derive(Default)]
