@@ -90,12 +90,14 @@ impl Relay {
     }
 
     /// A relay for another conversation with the same upstream, through the same chain.
+    #[must_use]
     pub fn beside(&self) -> Self {
         let session = self.session().beside();
         Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
     }
 
     /// The same, with another session of the upstream's, which may call other tasks by the same ids.
+    #[must_use]
     pub fn apart(&self) -> Self {
         let session = Session::new(self.upstream().clone());
         Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())

@@ -177,6 +177,7 @@ impl Session {
 
     /// Another conversation with the same upstream: over HTTP a client may have one for each
     /// request, and a task that was started in one is asked for in the next.
+    #[must_use]
     pub fn beside(&self) -> Self {
         Self { tasks: self.tasks.clone(), ..Self::new(self.upstream.clone()) }
     }
@@ -448,7 +449,7 @@ impl Call {
 }
 
 /// The request that `notifications/cancelled` is about.
-pub(crate) pub(crate) fn cancelled_request(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
+pub(crate) fn cancelled_request(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
     let [id] = source.members(envelope.params.as_ref()?, ["requestId"]);
     Id::parse(&id?.scalar?)
 }

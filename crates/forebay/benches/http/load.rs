@@ -35,9 +35,9 @@ pub(crate) struct Seen {
 }
 
 impl Load {
-    pub(crate) fn new(server: &HttpPeer, era: Era, count: usize) -> Self {
+    pub(crate) fn new(server: &HttpPeer, era: Era, tool: &str, count: usize) -> Self {
         let epoll = epoll::create(CreateFlags::CLOEXEC).expect("epoll");
-        let clients: Vec<Client> = (0..count).map(|_| Client::new(server, era)).collect();
+        let clients: Vec<Client> = (0..count).map(|_| Client::new(server, era, tool)).collect();
         for (number, client) in clients.iter().enumerate() {
             let number = EventData::new_u64(number as u64);
             epoll::add(&epoll, &client.socket, number, EventFlags::IN).expect("epoll");
@@ -77,7 +77,7 @@ impl Load {
 }
 
 impl Client {
-    fn new(server: &HttpPeer, era: Era) -> Self {
+    fn new(server: &HttpPeer, era: Era, tool: &str) -> Self {
         let (meta, headers) = match era {
             Era::Legacy => {
                 let client = McpHttpClient::legacy(server);
@@ -87,11 +87,11 @@ impl Client {
             }
             Era::Modern => (
                 r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#.to_owned(),
-                "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo".to_owned(),
+                format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}"),
             ),
         };
         let body = format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"hello"}}{meta}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{{"text":"hello"}}{meta}}}}}"#
         );
         let (address, length) = (server.address(), body.len());
         let request = format!(
@@ -126,7 +126,8 @@ impl Client {
             Some(length) => body.len() >= length,
             None => body.ends_with(b"0\r\n\r\n"),
         };
-        let is_right = head.starts_with(b"HTTP/1.1 200 ") && body.windows(5).any(|w| w == b"hello");
+        let is_right = head.starts_with(b"HTTP/1.1 200 ")
+            && body.windows(10).any(|part| part == b"\"content\":");
         assert!(!is_whole || is_right, "{}", String::from_utf8_lossy(&self.answer));
         is_whole
     }

@@ -2,8 +2,9 @@
 //! another proxy.
 //!
 //! `cargo bench --bench http` measures in one run, and prints as ratios: small calls per second and
-//! their p99 with 1, 8 and 64 clients in both eras, of the fixture upstream directly, through
-//! `forebay serve --url` and through the proxy of `fastmcp`; calls per second through `forebay serve` in
+//! their p99 with 1, 8 and 64 clients in both eras, of an upstream directly, through
+//! `forebay serve --url` and through the proxy of `fastmcp`. The upstreams are the fixture, which does
+//! next to nothing, and a server on the official TypeScript SDK. Then: calls per second through `forebay serve` in
 //! front of a command; memory for each of 1,000 sessions that are open and idle.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
@@ -38,26 +39,31 @@ enum Way {
 
 fn main() {
     let fixture = HttpPeer::fixture();
+    let sdk = real::node("http").map(|node| {
+        let words = node.script("servers/conformance.mjs");
+        HttpPeer::start(Command::new(&words[0]).args(&words[1..]))
+    });
     for era in [Era::Legacy, Era::Modern] {
-        say(&calls(&fixture, era));
+        say(&calls("the fixture", &fixture, era, "echo"));
+        if let Some(sdk) = &sdk {
+            say(&calls("a server on the TypeScript SDK", sdk, era, "test_simple_text"));
+        }
     }
-    if has_serve() {
-        say(&in_front_of_a_command());
-        say(&idle_sessions(&fixture));
-    }
+    say(&in_front_of_a_command());
+    say(&idle_sessions(&fixture));
 }
 
 /// Small calls in one era, on every way that there is.
-fn calls(fixture: &HttpPeer, era: Era) -> String {
+fn calls(name: &str, fixture: &HttpPeer, era: Era, tool: &str) -> String {
     let proxies = [Way::Forebay, Way::FastMcp];
     let proxies: Vec<(Way, HttpPeer)> =
         proxies.into_iter().filter_map(|way| Some((way, way.start(fixture, era)?))).collect();
     let direct = (Way::Direct, fixture);
     let servers: Vec<(Way, &HttpPeer)> =
         [direct].into_iter().chain(proxies.iter().map(|(way, server)| (*way, server))).collect();
-    let mut report = format!("\n{era:?}: small calls per second (p99)\n");
+    let mut report = format!("\n{era:?}, {name}: small calls per second (p99)\n");
     for clients in CLIENTS {
-        let seen = in_turns(&servers, era, clients);
+        let seen = in_turns(&servers, era, tool, clients);
         let _ = writeln!(report, "  {clients} at once");
         for ((way, _), seen) in servers.iter().zip(&seen) {
             let (calls, p99) = (seen.calls_per_second, millis(seen.p99));
@@ -79,9 +85,9 @@ fn calls(fixture: &HttpPeer, era: Era) -> String {
 
 /// What each server does with so many clients, in turns, so that whatever else the machine does
 /// falls on all of them; the median of the rounds.
-fn in_turns(servers: &[(Way, &HttpPeer)], era: Era, clients: usize) -> Vec<Seen> {
+fn in_turns(servers: &[(Way, &HttpPeer)], era: Era, tool: &str, clients: usize) -> Vec<Seen> {
     let mut loads: Vec<Load> =
-        servers.iter().map(|(_, server)| Load::new(server, era, clients)).collect();
+        servers.iter().map(|(_, server)| Load::new(server, era, tool, clients)).collect();
     for load in &mut loads {
         load.run(ROUND / 2);
     }
@@ -106,7 +112,7 @@ fn in_front_of_a_command() -> String {
     let mut command = forebay_serve();
     command.arg("--").arg(programs::fixture_upstream());
     let server = HttpPeer::start(&mut command);
-    let seen = in_turns(&[(Way::Forebay, &server)], Era::Legacy, 8);
+    let seen = in_turns(&[(Way::Forebay, &server)], Era::Legacy, "echo", 8);
     let calls = seen[0].calls_per_second;
     format!("\nin front of a command, 8 at once: {calls:.0} small calls per second\n")
 }
@@ -122,9 +128,9 @@ fn idle_sessions(fixture: &HttpPeer) -> String {
     };
     // The first ones pay for what all share.
     let _first: Vec<_> = (0..10).map(|_| listen()).collect();
-    let before = resident(server.child.id(), "VmRSS");
+    let before = resident(server.id(), "VmRSS");
     let streams: Vec<_> = (0..SESSIONS).map(|_| listen()).collect();
-    let after = resident(server.child.id(), "VmRSS");
+    let after = resident(server.id(), "VmRSS");
     let each = (after - before) * 1024.0 / streams.len() as f64;
     format!("\n{SESSIONS} idle sessions: {after:.1} MiB resident, {each:.1} KiB for each\n")
 }
@@ -143,7 +149,7 @@ impl Way {
         let mut command = match self {
             Self::Direct => return None,
             Self::Forebay => {
-                let mut command = has_serve().then(forebay_serve)?;
+                let mut command = forebay_serve();
                 command.arg("--url").arg(fixture.url());
                 command
             }
@@ -167,11 +173,6 @@ fn forebay_serve() -> Command {
     let home = programs::target_directory().join("bench-home-http");
     forebay.args(["serve", "--listen", "127.0.0.1:0"]).env("FOREBAY_HOME", home);
     forebay
-}
-
-fn has_serve() -> bool {
-    let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
-    forebay.args(["help", "serve"]).output().is_ok_and(|output| output.status.success())
 }
 
 fn say(report: &str) {

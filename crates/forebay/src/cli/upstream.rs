@@ -66,32 +66,29 @@ impl UpstreamArguments {
     /// What was asked for, whole; all that can be checked is.
     pub(crate) fn resolve(self) -> Result<Upstream> {
         let named = self.name.map(UpstreamName::new);
-        let (name, target, shown) = match self.url {
-            Some(url) => {
-                let name = named.unwrap_or_else(|| UpstreamName::from_url(&url));
-                let headers = self.headers.into_iter().collect();
-                let credentials = Some(auth::stored(&config::home(), &url)?);
-                let shown = vec![shown_url(&url)];
-                let settings = RemoteSettings { name: name.clone(), url, headers, credentials };
-                (name, Target::Url(settings), shown)
+        let (name, target, shown) = if let Some(url) = self.url {
+            let name = named.unwrap_or_else(|| UpstreamName::from_url(&url));
+            let headers = self.headers.into_iter().collect();
+            let credentials = Some(auth::stored(&config::home(), &url)?);
+            let shown = vec![shown_url(&url)];
+            let settings = RemoteSettings { name: name.clone(), url, headers, credentials };
+            (name, Target::Url(settings), shown)
+        } else {
+            let mut words = self.command.into_iter();
+            let Some(program) = words.next() else { bail!("there is no command to run") };
+            if program.as_encoded_bytes().starts_with(b"-") {
+                let option = program.to_string_lossy();
+                bail!("there is no option `{option}`; see `forebay help`");
             }
-            None => {
-                let mut words = self.command.into_iter();
-                let Some(program) = words.next() else { bail!("there is no command to run") };
-                if program.as_encoded_bytes().starts_with(b"-") {
-                    let option = program.to_string_lossy();
-                    bail!("there is no option `{option}`; see `forebay help`");
-                }
-                let arguments: Vec<OsString> = words.collect();
-                let shown = |word: &OsString| word.to_string_lossy().into_owned();
-                let shown_arguments: Vec<String> = arguments.iter().map(shown).collect();
-                let derived = || UpstreamName::from_command(&shown(&program), &shown_arguments);
-                let name = named.unwrap_or_else(derived);
-                let line = [vec![shown(&program)], shown_arguments].concat();
-                let (environment, directory) = (self.environment, self.cwd);
-                let command = stdio::Command { program, arguments, environment, directory };
-                (name, Target::Command(command), line)
-            }
+            let arguments: Vec<OsString> = words.collect();
+            let shown = |word: &OsString| word.to_string_lossy().into_owned();
+            let shown_arguments: Vec<String> = arguments.iter().map(shown).collect();
+            let derived = || UpstreamName::from_command(&shown(&program), &shown_arguments);
+            let name = named.unwrap_or_else(derived);
+            let line = [vec![shown(&program)], shown_arguments].concat();
+            let (environment, directory) = (self.environment, self.cwd);
+            let command = stdio::Command { program, arguments, environment, directory };
+            (name, Target::Command(command), line)
         };
         let recorder = match &self.record {
             Some(path) => {

@@ -32,7 +32,9 @@ fn opened(url: &str) -> Peer {
 }
 
 fn call(id: u32, tool: &str, arguments: Value) -> String {
-    let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}});
+    let meta = json!({"progressToken": id});
+    let params = [("name", tool.into()), ("arguments", arguments), ("_meta", meta)];
+    let params: Value = params.into_iter().collect();
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
 }
 
@@ -46,7 +48,11 @@ fn modern(id: u32, method: &str, mut params: Value) -> String {
 }
 
 fn modern_call(id: u32, tool: &str, arguments: Value) -> String {
-    modern(id, "tools/call", json!({"name": tool, "arguments": arguments}))
+    modern(
+        id,
+        "tools/call",
+        [("name", tool.into()), ("arguments", arguments)].into_iter().collect(),
+    )
 }
 
 fn message(line: &str) -> Value {

@@ -67,7 +67,7 @@ impl Served {
         self.health()["sessions"].as_u64().unwrap()
     }
 
-    /// The processes that it has started.
+    /// The upstreams that it has started and that are there.
     fn children(&self) -> Vec<u32> {
         let id = self.peer.id();
         let listed = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
@@ -75,7 +75,9 @@ impl Served {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
             let mut fields = stat.rsplit(')').next()?.split_whitespace();
             let (state, parent) = (fields.next()?, fields.next()?);
-            (state != "Z" && parent == id.to_string()).then_some(pid)
+            // Workers for queries come and go by rules of their own.
+            let is_upstream = stat.contains("(fixture-upstrea");
+            (is_upstream && state != "Z" && parent == id.to_string()).then_some(pid)
         });
         listed.collect()
     }

@@ -21,8 +21,11 @@ pub(super) fn allow_many() {
 /// Gives a child what it would have without us: some programs close all that they may have open.
 pub(super) fn as_before(process: &mut Command) {
     if let Some(before) = BEFORE.get() {
-        let in_child = || Ok(setrlimit(Resource::Nofile, before.clone())?);
-        #[expect(unsafe_code, reason = "the closure makes a system call only: no allocation, no locks")]
+        let in_child = || Ok(setrlimit(Resource::Nofile, *before)?);
+        #[expect(
+            unsafe_code,
+            reason = "the closure makes a system call only: no allocation, no locks"
+        )]
         unsafe {
             process.pre_exec(in_child);
         }

@@ -26,8 +26,8 @@ fn disconnect_everywhere(served: &Served, era: Era) {
     drop(connection);
     // Before a call is answered, in the middle of its stream, and while a result is being kept.
     drop(client.send("tools/call", &call("hang", &json!({}))));
-    let held = json!({ "progress": 1, "hold": "for ever" });
-    let mut exchange = client.start("tools/call", &call("echo", &held));
+    let waits = json!({ "progress": 1, "hold": "for ever" });
+    let mut exchange = client.start("tools/call", &call("echo", &waits));
     exchange.next_event().unwrap().unwrap();
     drop(exchange);
     drop(client.send("tools/call", &call("records", &json!({ "count": 20_000 }))));

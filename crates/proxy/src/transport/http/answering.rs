@@ -65,7 +65,7 @@ pub(super) async fn consult(
                 Some(message) => Answered::Upstream(message, to_client),
                 None if to_client.len() == 1 => {
                     let message = to_client.remove(0);
-                    Answered::Here(reply::json(StatusCode::OK, HeaderMap::new(), message))
+                    Answered::Here(reply::json(StatusCode::OK, HeaderMap::new(), &message))
                 }
                 // Cancelled, and nobody waits.
                 None if to_client.is_empty() => Answered::Here(reply::empty(StatusCode::ACCEPTED)),

@@ -135,13 +135,11 @@ fn one(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Refusal
     let mut values = headers.get_all(name).iter();
     let (first, second) = (values.next(), values.next());
     let text = first.map(|value| value.to_str().map(str::to_owned)).transpose();
-    match (text, second) {
-        (Ok(text), None) => Ok(text),
-        _ => {
-            let reason = format!("`{name}` must be there once, in ASCII");
-            Err(Refusal { status: StatusCode::BAD_REQUEST, reason })
-        }
+    if let (Ok(text), None) = (text, second) {
+        return Ok(text);
     }
+    let reason = format!("`{name}` must be there once, in ASCII");
+    Err(Refusal { status: StatusCode::BAD_REQUEST, reason })
 }
 
 /// True if a host is the one that we run on.

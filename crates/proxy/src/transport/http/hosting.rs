@@ -70,7 +70,8 @@ impl Hosting {
     ) -> io::Result<Arc<Self>> {
         let launcher = Launcher::new(command, name, house.spool.clone(), limits.grace)?;
         let slots = Arc::new(Semaphore::new(limits.sessions.min(Semaphore::MAX_PERMITS)));
-        let (launcher, sessions, shared) = (Arc::new(launcher), Mutex::default(), AsyncMutex::default());
+        let (launcher, sessions, shared) =
+            (Arc::new(launcher), Mutex::default(), AsyncMutex::default());
         let hosting = Arc::new(Self { house, launcher, slots, sessions, shared, limits });
         tokio::spawn(hosting.clone().end_idle());
         Ok(hosting)
@@ -103,11 +104,7 @@ impl Hosting {
                 Ok(session) => Some(session),
                 Err(refusal) => return refusal.answer(id),
             },
-            None => {
-                let why =
-                    "this needs the Mcp-Session-Id header that the answer to `initialize` had";
-                return reply::error(StatusCode::BAD_REQUEST, id, INVALID_REQUEST, why);
-            }
+            None => return unnamed(id),
         };
         let Some(session) = session else { return no_session(id) };
         match session.take(&line, body, takes_events).await {
@@ -125,7 +122,7 @@ impl Hosting {
         }
         match self.named(&head.headers) {
             Ok(session) => session.listen(headers::text(&head.headers, &LAST_EVENT_ID)),
-            Err(refusal) => refusal,
+            Err(refusal) => *refusal,
         }
     }
 
@@ -137,7 +134,7 @@ impl Hosting {
                 session.end();
                 reply::empty(StatusCode::NO_CONTENT)
             }
-            Err(refusal) => refusal,
+            Err(refusal) => *refusal,
         }
     }
 
@@ -153,7 +150,9 @@ impl Hosting {
         while is_awaited() && Instant::now() < deadline {
             time::sleep(Duration::from_millis(10)).await;
         }
-        sessions.iter().for_each(|session| session.end());
+        for session in &sessions {
+            session.end();
+        }
         if let Some(shared) = &shared {
             shared.end();
         }
@@ -212,15 +211,11 @@ impl Hosting {
         Some(session.clone())
     }
 
-    fn named(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response<reply::Body>> {
-        match headers::text(headers, &SESSION_ID) {
-            Some(id) => self.session(id).ok_or_else(|| no_session(None)),
-            None => {
-                let why =
-                    "this needs the Mcp-Session-Id header that the answer to `initialize` had";
-                Err(reply::error(StatusCode::BAD_REQUEST, None, INVALID_REQUEST, why))
-            }
-        }
+    fn named(&self, headers: &HeaderMap) -> Result<Arc<Session>, Box<Response<reply::Body>>> {
+        let Some(id) = headers::text(headers, &SESSION_ID) else {
+            return Err(Box::new(unnamed(None)));
+        };
+        self.session(id).ok_or_else(|| Box::new(no_session(None)))
     }
 
     /// Ends sessions that nobody uses.
@@ -304,6 +299,11 @@ fn is_a_date(text: &[u8]) -> bool {
             4 | 7 => *byte == b'-',
             _ => byte.is_ascii_digit(),
         })
+}
+
+fn unnamed(id: Option<&Id>) -> Response<reply::Body> {
+    let why = "this needs the Mcp-Session-Id header that the answer to `initialize` had";
+    reply::error(StatusCode::BAD_REQUEST, id, INVALID_REQUEST, why)
 }
 
 fn no_session(id: Option<&Id>) -> Response<reply::Body> {

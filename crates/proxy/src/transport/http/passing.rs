@@ -10,7 +10,7 @@ mod sessions;
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
-use forebay_wire::{Envelope, Id, Line, reply::CONNECTION_CLOSED};
+use forebay_wire::{Envelope, Id, Line, reply::CONNECTION_CLOSED, sse::Fields};
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, Method, Response, StatusCode, request::Parts};
 
@@ -161,7 +161,7 @@ impl Passing {
         let head = headers::to_client(response.headers());
         match (&conversation.session, headers::text(&head, &SESSION_ID)) {
             (Some(session), _) if status == StatusCode::NOT_FOUND => {
-                self.sessions.forget(&session.id)
+                self.sessions.forget(&session.id);
             }
             (None, Some(id)) if status.is_success() => {
                 let relay = conversation.relay.clone();
@@ -206,12 +206,12 @@ impl Conversation {
         let mut pieces = response.bytes_stream();
         let body = match self.house.take_in(&mut pieces, u64::MAX, None).await {
             Taken::Whole(body) => body,
-            Taken::Partly(held, piece, error) => {
+            Taken::Partly(beginning, piece, error) => {
                 crate::events::line_cannot_be_held(&error);
                 self.forget_asked();
-                let held =
-                    Message::whole(Arc::new(held)).pieces().map(|part| part.map(Bytes::from));
-                let all = stream::iter(held.chain([Ok(piece)])).chain(broken_as_io(pieces));
+                let before =
+                    Message::whole(Arc::new(beginning)).pieces().map(|part| part.map(Bytes::from));
+                let all = stream::iter(before.chain([Ok(piece)])).chain(broken_as_io(pieces));
                 let mut passed = Response::new(reply::stream_body(all));
                 *passed.status_mut() = status;
                 *passed.headers_mut() = head;
@@ -224,12 +224,12 @@ impl Conversation {
         let message = self.revised(body).await;
         self.forget_asked();
         if answered.is_empty() {
-            return reply::json(status, head, message);
+            return reply::json(status, head, &message);
         }
         let mut head = head;
         head.remove(http::header::CONTENT_TYPE);
         let events = answered.into_iter().chain([message]);
-        let frames = events.flat_map(|message| reply::event(&Default::default(), message));
+        let frames = events.flat_map(|message| reply::event(&Fields::default(), message));
         reply::events(head, stream::iter(frames.collect::<Vec<_>>()))
     }
 

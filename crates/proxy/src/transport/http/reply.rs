@@ -62,9 +62,9 @@ pub(super) fn json_bytes(status: StatusCode, json: Bytes) -> Response<Body> {
 }
 
 /// A message as JSON, whose head is given apart from its length.
-pub(super) fn json(status: StatusCode, headers: HeaderMap, message: Message) -> Response<Body> {
+pub(super) fn json(status: StatusCode, headers: HeaderMap, message: &Message) -> Response<Body> {
     let bytes = message.bytes();
-    let mut response = Response::new(Streamed::new(&message).boxed_unsync());
+    let mut response = Response::new(Streamed::new(message).boxed_unsync());
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));

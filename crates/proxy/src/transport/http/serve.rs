@@ -70,7 +70,7 @@ struct Endpoint {
 
 enum Backend {
     Hosting(Arc<Hosting>),
-    Passing(Passing),
+    Passing(Box<Passing>),
 }
 
 /// Serves until we are told to end, then finishes what is under way. `ready` is told the address.
@@ -112,7 +112,7 @@ async fn listen(
         Upstream::Command(command, limits) => Backend::Hosting(
             Hosting::new(house.clone(), command, name, limits).map_err(ProxyError::Setup)?,
         ),
-        Upstream::Remote(remote) => Backend::Passing(Passing::new(house.clone(), remote)),
+        Upstream::Remote(remote) => Backend::Passing(Box::new(Passing::new(house.clone(), remote))),
     };
     let endpoint = Arc::new(Endpoint { house, gate: settings.gate, upstream });
     ready(local);
@@ -205,7 +205,7 @@ impl Endpoint {
             Method::POST => {
                 let body = match self.take_body(body).await {
                     Ok(body) => body,
-                    Err(refusal) => return refusal,
+                    Err(refusal) => return *refusal,
                 };
                 match &self.upstream {
                     Backend::Hosting(hosting) => hosting.post(&head, body).await,
@@ -229,8 +229,12 @@ impl Endpoint {
         }
     }
 
-    async fn take_body(&self, body: Incoming) -> Result<crate::body::Body, Response<reply::Body>> {
-        let refusal = |status, why: &str| Err(reply::error(status, None, INVALID_REQUEST, why));
+    async fn take_body(
+        &self,
+        body: Incoming,
+    ) -> Result<crate::body::Body, Box<Response<reply::Body>>> {
+        let refusal =
+            |status, why: &str| Err(Box::new(reply::error(status, None, INVALID_REQUEST, why)));
         let mut pieces = BodyDataStream::new(body);
         match self.house.take_in(&mut pieces, MAX_BODY_BYTES, Some(PATIENCE)).await {
             Taken::Whole(body) => Ok(body),

@@ -42,7 +42,11 @@ impl Child {
     }
 
     /// Reads what the child says until it ends or is to end; returns how it did.
-    pub(super) async fn attend(&self, reading: impl Future<Output = ()>, life: &mut Life) -> String {
+    pub(super) async fn attend(
+        &self,
+        reading: impl Future<Output = ()>,
+        life: &mut Life,
+    ) -> String {
         // It goes on where it was: what it has in hand when the child ends is not lost.
         let mut reading = pin!(reading);
         tokio::select! {

@@ -184,10 +184,10 @@ impl Log {
     /// then is forgotten.
     pub(super) fn take_sole_answer(&self, stream: u64) -> Option<Message> {
         let mut inner = self.lock();
-        let has_only_the_answer =
-            inner.streams.get(&stream).is_some_and(|it| {
-                it.awaited == 0 && it.said == 1 && it.answered == 1
-            });
+        let has_only_the_answer = inner
+            .streams
+            .get(&stream)
+            .is_some_and(|it| it.awaited == 0 && it.said == 1 && it.answered == 1);
         let stream = if has_only_the_answer { inner.streams.remove(&stream) } else { None };
         stream?.events.pop_front().map(|event| event.message)
     }
@@ -363,7 +363,9 @@ impl Inner {
                         break;
                     }
                     if !has_been_read {
-                        tracing::warn!("a client does not read; dropped the oldest of what it was told");
+                        tracing::warn!(
+                            "a client does not read; dropped the oldest of what it was told"
+                        );
                     }
                     over.less(first.bytes);
                     stream.events.pop_front();
@@ -383,7 +385,10 @@ impl Inner {
         }
         // A stream that is over and has nothing left cannot be come back to.
         self.streams.retain(|number, stream| {
-            *number == STANDALONE || stream.awaited > 0 || stream.is_read || !stream.events.is_empty()
+            *number == STANDALONE
+                || stream.awaited > 0
+                || stream.is_read
+                || !stream.events.is_empty()
         });
     }
 }

@@ -96,7 +96,7 @@ impl Launcher {
 
     /// Starts a child. If whoever wants it is gone before it has started, it is seen off.
     pub(super) async fn start(self: &Arc<Self>) -> Result<Launched, ProxyError> {
-        let (deliver, launched) = oneshot::channel();
+        let (deliver, delivered) = oneshot::channel();
         let launcher = self.clone();
         tokio::spawn(async move {
             let outcome = launcher.launch().await;
@@ -105,7 +105,7 @@ impl Launcher {
                 unwanted.life.see_off(launcher.name.as_str()).await;
             }
         });
-        launched.await.unwrap_or_else(|_| Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into())))
+        delivered.await.unwrap_or_else(|_| Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into())))
     }
 
     async fn launch(&self) -> Result<Launched, ProxyError> {
@@ -174,8 +174,8 @@ impl Lines {
                 None => {
                     if let Err(error) = hold.push(part) {
                         events::line_cannot_be_held(&error);
-                        let held = std::mem::replace(&mut hold, Hold::new(&spool)).finish();
-                        let mut memory = Message::whole(Arc::new(held)).into_bytes().ok()?;
+                        let beginning = std::mem::replace(&mut hold, Hold::new(&spool)).finish();
+                        let mut memory = Message::whole(Arc::new(beginning)).into_bytes().ok()?;
                         memory.extend_from_slice(part);
                         overflow = Some(memory);
                     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use forebay_wire::{Envelope, Id, Line, framing, sse::Fields};
+use forebay_wire::{Envelope, Id, Kind, Line, framing, sse::Fields};
 use futures_util::{Stream, stream};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use tokio::{
@@ -33,7 +33,7 @@ use crate::{
     body::{Body, Message, Source},
     chain::ToClient,
     relay::{Consultation, Onward, Relay},
-    session::cancelled_request,
+    session::{CANCELLED, cancelled_request},
 };
 
 /// Results of one child that may be taken through the chain at once.
@@ -143,13 +143,20 @@ impl Session {
     }
 
     /// Takes a client's message to the child, or answers it here.
-    pub(super) async fn take(self: &Arc<Self>, line: &Line, body: Body, takes_events: bool) -> Taken {
+    pub(super) async fn take(
+        self: &Arc<Self>,
+        line: &Line,
+        body: Body,
+        takes_events: bool,
+    ) -> Taken {
         let source = Source::Held(&body);
         let messages = line.messages();
         let asked: Vec<Id> = messages.iter().filter_map(Envelope::request).cloned().collect();
         let tokens: Vec<Id> =
             messages.iter().filter_map(|envelope| progress_token(envelope, source)).collect();
-        for id in messages.iter().filter_map(|envelope| cancelled_request(envelope, source)) {
+        let is_cancel = |it: &&Envelope| it.kind() == Kind::Notification { method: CANCELLED };
+        let cancelled = messages.iter().filter(is_cancel);
+        for id in cancelled.filter_map(|envelope| cancelled_request(envelope, source)) {
             self.log.cancel(&id);
         }
         if let [envelope] = messages
@@ -168,7 +175,9 @@ impl Session {
         match onward {
             Onward::Pass => {
                 if !self.child.send(Message::whole(body)).await {
-                    asked.iter().for_each(|id| self.log.cancel(id));
+                    for id in &asked {
+                        self.log.cancel(id);
+                    }
                     return Taken::Refused(super::no_session(asked.first()));
                 }
             }
@@ -211,7 +220,7 @@ impl Session {
             begun.await;
         }
         if let Some(message) = self.log.take_sole_answer(stream) {
-            return reply::json(StatusCode::OK, self.head(), message);
+            return reply::json(StatusCode::OK, self.head(), &message);
         }
         if !takes_events {
             // It has been cancelled.
@@ -329,8 +338,7 @@ impl Telling {
         loop {
             if let Some(place) = self.primer.take() {
                 self.session.log.can_be_resumed(place.stream);
-                let fields =
-                    Fields { id: Some(place.id()), has_data: true, ..Fields::default() };
+                let fields = Fields { id: Some(place.id()), has_data: true, ..Fields::default() };
                 return Some(Ok(reply::bare_event(&fields)));
             }
             if let Some(piece) = self.pieces.as_mut().and_then(Iterator::next) {

@@ -83,7 +83,8 @@ impl Shared {
     pub(super) fn start(house: Arc<House>, launched: Launched) -> Arc<Self> {
         let Launched { input, output, life } = launched;
         let child = Child::new(input, None);
-        let shared = Arc::new(Self { house, child, requests: Mutex::default(), last: AtomicU64::new(0) });
+        let shared =
+            Arc::new(Self { house, child, requests: Mutex::default(), last: AtomicU64::new(0) });
         tokio::spawn(shared.clone().run(output, life));
         shared
     }
@@ -155,7 +156,11 @@ impl Shared {
                 let mut open = requests.open.values();
                 match (open.next(), open.next()) {
                     (Some(sole), None) if sole.wants_log && requests.cancelled.is_empty() => {
-                        sole.hear(Heard { body: body.clone(), edits: Vec::new(), is_answer: false });
+                        sole.hear(Heard {
+                            body: body.clone(),
+                            edits: Vec::new(),
+                            is_answer: false,
+                        });
                     }
                     _ => tracing::debug!(method, "upstream said what concerns no request; dropped"),
                 }
@@ -210,7 +215,7 @@ impl Shared {
         match first {
             Some(Some((message, true))) => {
                 let status = answer.status(&message);
-                reply::json(status, HeaderMap::new(), message)
+                reply::json(status, HeaderMap::new(), &message)
             }
             Some(None) => reply::empty(StatusCode::ACCEPTED),
             first => answer.events(first.flatten().map(|(message, _)| message)),
@@ -256,7 +261,8 @@ impl Shared {
         let asking = Asking { shared: self.clone(), id: ours.clone() };
         let answer = Answer { heard, waiting, relay, asking, method: envelope.method.clone() };
         // If it has ended meanwhile, its requests have been answered, or are not there any more.
-        (self.child.send(message).await || !self.requests().open.contains_key(&ours)).then_some(answer)
+        (self.child.send(message).await || !self.requests().open.contains_key(&ours))
+            .then_some(answer)
     }
 
     /// Ends the child.
@@ -349,8 +355,8 @@ impl Answer {
 
     /// Modern: some errors have a status of their own.
     fn status(&self, message: &Message) -> StatusCode {
-        let Some(json) = message.clone().into_bytes().ok().filter(|json| json.len() < 64 * 1024)
-        else {
+        let is_short = message.bytes() <= MAX_ERROR_BYTES;
+        let Some(json) = is_short.then(|| message.clone().into_bytes().ok()).flatten() else {
             return StatusCode::OK;
         };
         let Line::Message(Envelope { error: Some(error), .. }) = Line::of(&json) else {

@@ -172,8 +172,8 @@ impl EventPump {
             return Ok(());
         };
         self.send(Bytes::from_static(b"data: ")).await?;
-        let held = Message::whole(Arc::new(hold.finish())).pieces();
-        for piece in held.chain([Ok(data.to_vec())]) {
+        let beginning = Message::whole(Arc::new(hold.finish())).pieces();
+        for piece in beginning.chain([Ok(data.to_vec())]) {
             let mut part = Vec::new();
             sse::write_data(&piece.map_err(|_| Gone)?, &mut part);
             self.send(Bytes::from(part)).await?;
@@ -292,4 +292,87 @@ fn remember(remembered: &watch::Sender<Option<Bytes>>, message: &Message) {
     let is_short = message.bytes() <= MAX_REMEMBERED_BYTES;
     let said = is_short.then(|| message.clone().into_bytes().ok()).flatten();
     remembered.send_replace(Some(Bytes::from(said.unwrap_or_default())));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, mpsc as std_mpsc};
+
+    use forebay_wire::Id;
+
+    use super::*;
+    use crate::{
+        body::Spool,
+        chain::{Deadlines, Verdict},
+        testing::{self, Hooks},
+        transport::http::{house::House, passing::sessions::Sessions},
+    };
+
+    /// A stream in which a result is captured when the sender says so.
+    fn conversation() -> (Conversation, std_mpsc::Sender<()>) {
+        let (release, released) = std_mpsc::channel();
+        let released = Mutex::new(released);
+        let hooks = Hooks {
+            result: Some(Box::new(move |_, _| {
+                released.lock().unwrap().recv()?;
+                Ok(Verdict::Replace(br#""kept""#.to_vec()))
+            })),
+            ..Hooks::default()
+        };
+        let spool = Spool { max_memory_bytes: 1 << 20, directory: "/nowhere".into() };
+        let relay = testing::relay(vec![Arc::new(hooks)], Deadlines::default());
+        let house = Arc::new(House::new(relay, spool));
+        let relay = house.session();
+        let call = br#"{"id":1,"method":"tools/call","params":{"name":"records"}}"#;
+        assert!(matches!(relay.client_line(Source::Line(call)), Onward::Pass));
+        let session = Some(Sessions::default().get_or_note("s", || relay.clone()));
+        let asked = Arc::from([Id::parse(b"1").unwrap()]);
+        (Conversation { house, relay, session, asked }, release)
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "it is what a response's body yields")]
+    fn event(id: u32, data: &str) -> reqwest::Result<Bytes> {
+        Ok(Bytes::from(format!("id: {id}\ndata: {data}\n\n")))
+    }
+
+    #[tokio::test]
+    async fn events_pass_at_once_while_a_result_is_being_captured() {
+        let (conversation, release) = conversation();
+        let (feed, mut arriving) = mpsc::unbounded_channel();
+        let pieces = stream::poll_fn(move |context| arriving.poll_recv(context));
+        let mut frames = EventPump::start(conversation.clone(), pieces, Vec::new());
+        let mut next = async || {
+            let frame = frames.next().await.unwrap().unwrap();
+            String::from_utf8(frame.to_vec()).unwrap()
+        };
+        feed.send(event(5, r#"{"method":"before"}"#)).unwrap();
+        feed.send(event(6, r#"{"id":1,"result":{"large":1}}"#)).unwrap();
+        feed.send(event(7, r#"{"method":"after"}"#)).unwrap();
+        assert_eq!(next().await, "id: 5\ndata: {\"method\":\"before\"}\n\n");
+        // A client that resumes after 5 still gets the result.
+        assert_eq!(next().await, "data: {\"method\":\"after\"}\n\n");
+        release.send(()).unwrap();
+        let kept = "data: {\"id\":1,\"result\":\"kept\"}\n\n";
+        assert_eq!(next().await, format!("id: 7\n{kept}"));
+
+        feed.send(event(6, r#"{"id":1,"result":{"large":1}}"#)).unwrap();
+        assert_eq!(next().await, format!("id: 6\n{kept}"), "replayed, it is told the same");
+    }
+
+    #[tokio::test]
+    async fn an_upstream_that_numbers_its_streams_alike_confuses_nobody() {
+        let (conversation, release) = conversation();
+        release.send(()).unwrap();
+        let first = [event(1, r#"{"id":1,"result":{"large":1}}"#)];
+        let frames = EventPump::start(conversation.clone(), stream::iter(first), Vec::new());
+        assert_eq!(frames.count().await, 1);
+
+        let call = br#"{"id":2,"method":"tools/call","params":{"name":"records"}}"#;
+        assert!(matches!(conversation.relay.client_line(Source::Line(call)), Onward::Pass));
+        release.send(()).unwrap();
+        let second = [event(1, r#"{"id":2,"result":{"large":2}}"#)];
+        let mut frames = EventPump::start(conversation, stream::iter(second), Vec::new());
+        let told = frames.next().await.unwrap().unwrap();
+        assert_eq!(told, "id: 1\ndata: {\"id\":2,\"result\":\"kept\"}\n\n");
+    }
 }
