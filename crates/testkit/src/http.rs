@@ -167,9 +167,12 @@ fn read_lines(output: impl Read, said: &Sender<SocketAddr>, keep: impl Fn(&str))
     }
 }
 
-/// The address in `listening on ADDRESS` or `listening on http://ADDRESS/mcp`.
+/// The address in `listening on ADDRESS`, `listening on http://ADDRESS/mcp` or `listening on port PORT`.
 fn listening(line: &str) -> Option<SocketAddr> {
     let (_, place) = line.split_once("listening on ")?;
+    if let Some(port) = place.strip_prefix("port ") {
+        return Some(SocketAddr::from(([127, 0, 0, 1], port.trim().parse().ok()?)));
+    }
     let place = place.split_whitespace().next()?;
     let place = place.strip_prefix("http://").unwrap_or(place);
     place.split('/').next()?.parse().ok()

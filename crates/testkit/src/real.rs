@@ -8,6 +8,7 @@ use std::{
     ffi::OsStr,
     fs::{self, File},
     io::Write,
+    net::TcpListener,
     path::{Path, PathBuf},
     process::Command,
     sync::OnceLock,
@@ -15,7 +16,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::programs::target_directory;
+use crate::{http::HttpPeer, programs::target_directory};
 
 /// Node with the packages of `peers/package.json`, and this crate's scripts beside them.
 #[derive(Debug)]
@@ -27,6 +28,12 @@ pub struct Node {
 #[derive(Debug)]
 pub struct Python {
     environment: PathBuf,
+}
+
+/// The MCP Inspector of `peers/inspector/package.json`.
+#[derive(Debug)]
+pub struct Inspector {
+    directory: PathBuf,
 }
 
 /// A call of a real server that returns data which nobody here wrote.
@@ -52,6 +59,17 @@ pub fn node(test: &str) -> Option<&'static Node> {
 pub fn python(test: &str) -> Option<&'static Python> {
     static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
     available(test, "Python", PYTHON.get_or_init(Python::install))
+}
+
+/// Returns the MCP Inspector, or says that `test` is skipped.
+pub fn inspector(test: &str) -> Option<&'static Inspector> {
+    static INSPECTOR: OnceLock<Result<Inspector, String>> = OnceLock::new();
+    available(test, "npm", INSPECTOR.get_or_init(Inspector::install))
+}
+
+/// Starts a server of this crate's over HTTP, given the words that run it on stdio.
+pub fn over_http(server: &[String]) -> HttpPeer {
+    HttpPeer::start(Command::new(&server[0]).args(&server[1..]).args(["--port", "0"]))
 }
 
 /// A program of a PyPI package, in an environment of its own; `None` if it cannot be installed.
@@ -117,18 +135,43 @@ impl Node {
         vec!["node".to_owned(), shown(&package.join("dist/index.js"))]
     }
 
+    /// The words that run server-everything on stdio.
+    pub fn everything(&self) -> Vec<String> {
+        [self.server("server-everything"), vec!["stdio".to_owned()]].concat()
+    }
+
+    /// Starts server-everything over HTTP.
+    pub fn everything_over_http(&self) -> HttpPeer {
+        // It does not say which port it was given, so it is told one that was free a moment ago.
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let words = self.server("server-everything");
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg("streamableHttp");
+        HttpPeer::start(command.env("PORT", address.port().to_string()))
+    }
+
     fn install() -> Result<Self, String> {
         let directory = peers_directory("node");
-        installed(&directory, "package-lock.json", || {
-            fs::copy(sources().join("package.json"), directory.join("package.json")).unwrap();
-            fs::copy(sources().join("package-lock.json"), directory.join("package-lock.json"))
-                .unwrap();
-            let install = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
-            run("npm", install, &directory)
-        })?;
+        install_packages(&directory, "", &[])?;
         for folder in ["clients", "servers"] {
             copy_scripts(&sources().join(folder), &directory.join(folder));
         }
+        Ok(Self { directory })
+    }
+}
+
+impl Inspector {
+    /// The words that run its command-line client.
+    pub fn words(&self) -> Vec<String> {
+        let launcher =
+            "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+        vec!["node".to_owned(), shown(&self.directory.join(launcher)), "--cli".to_owned()]
+    }
+
+    fn install() -> Result<Self, String> {
+        let directory = peers_directory("inspector");
+        // What is optional is for its page in a browser, and twice as large as the rest.
+        install_packages(&directory, "inspector", &["--omit=optional"])?;
         Ok(Self { directory })
     }
 }
@@ -173,6 +216,18 @@ impl Python {
         })?;
         Ok(Self { environment })
     }
+}
+
+/// Installs the npm packages that the lock file in a folder of `peers` names.
+fn install_packages(directory: &Path, folder: &str, options: &[&str]) -> Result<(), String> {
+    let lock = Path::new(folder).join("package-lock.json");
+    installed(directory, &shown(&lock), || {
+        for file in ["package.json", "package-lock.json"] {
+            fs::copy(sources().join(folder).join(file), directory.join(file)).unwrap();
+        }
+        let install = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
+        run("npm", install.iter().chain(options), directory)
+    })
 }
 
 fn available<T>(

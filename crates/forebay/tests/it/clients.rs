@@ -2,18 +2,15 @@
 //!
 //! The scripts are in `crates/testkit/peers`. Each exercises what its SDK offers, prints what it
 //! saw as one line of JSON, and is run three times: with the server itself, and with Forebay in
-//! between, once keeping nothing and once as it comes.
+//! between, once keeping nothing and once as it comes. Here Forebay is on stdio, in
+//! `through_serve.rs` it serves HTTP.
 
-use std::{
-    net::{SocketAddr, TcpListener, TcpStream},
-    process::Command,
-    thread,
-};
+mod inspector;
+mod through_serve;
 
-use forebay_testkit::{
-    peer::{Peer, eventually},
-    real,
-};
+use std::{process::Command, thread};
+
+use forebay_testkit::{http::HttpPeer, real};
 use serde_json::Value;
 
 use crate::without_settings;
@@ -62,14 +59,22 @@ fn sees_the_same(client: &[String], server: &[String], features: &[&str]) {
         let wrapped = scope.spawn(|| through(&[]));
         (report(client, server), untouched.join().unwrap(), wrapped.join().unwrap())
     });
+    all_the_same(&untouched, &direct, features);
+    the_same_but_for_tools(&wrapped, &direct, features);
+}
+
+fn all_the_same(through: &Value, direct: &Value, features: &[&str]) {
     for feature in features {
         assert!(!direct[feature].is_null(), "`{feature}` was exercised: {direct}");
-        assert_eq!(untouched[feature], direct[feature], "`{feature}` differs through Forebay");
+        assert_eq!(through[feature], direct[feature], "`{feature}` differs through Forebay");
     }
-    assert_eq!(untouched, direct);
-    // With large results kept, only what has to do with tools may differ.
+    assert_eq!(through, direct);
+}
+
+/// With large results kept, only what has to do with tools may differ.
+fn the_same_but_for_tools(through: &Value, direct: &Value, features: &[&str]) {
     for feature in features.iter().filter(|feature| **feature != "tools") {
-        assert_eq!(wrapped[feature], direct[feature], "`{feature}` differs when results are kept");
+        assert_eq!(through[feature], direct[feature], "`{feature}` differs when results are kept");
     }
 }
 
@@ -78,15 +83,11 @@ fn sees_the_same(client: &[String], server: &[String], features: &[&str]) {
 fn sees_the_same_by_url(
     client: &[String],
     server: &[String],
-    remote: &mut Command,
-    address: SocketAddr,
+    remote: &HttpPeer,
     features: &[&str],
 ) {
-    let _remote = Peer::start(remote);
-    let url = format!("http://{address}/mcp");
-    let wrapped = ["wrap", "--no-capture", "--url", &url].map(str::to_owned);
+    let wrapped = ["wrap", "--no-capture", "--url", &remote.url()].map(str::to_owned);
     let wrapped = [&[env!("CARGO_BIN_EXE_forebay").to_owned()], &wrapped[..]].concat();
-    eventually("the server listens", || TcpStream::connect(address).is_ok());
     let (wrapped, direct) = thread::scope(|scope| {
         let direct = scope.spawn(|| report(client, server));
         (report(client, &wrapped), direct.join().unwrap())
@@ -95,24 +96,6 @@ fn sees_the_same_by_url(
         assert!(!direct[feature].is_null(), "`{feature}` was exercised: {direct}");
         assert_eq!(wrapped[feature], direct[feature], "`{feature}` differs by URL");
     }
-}
-
-/// An address that nobody listens at.
-fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-}
-
-fn everything_at(node: &real::Node, address: SocketAddr) -> Command {
-    let words = node.server("server-everything");
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).arg("streamableHttp").env("PORT", address.port().to_string());
-    command
-}
-
-fn listening_at(server: &[String], address: SocketAddr) -> Command {
-    let mut command = Command::new(&server[0]);
-    command.args(&server[1..]).args(["--port", &address.port().to_string()]);
-    command
 }
 
 fn report(client: &[String], server: &[String]) -> Value {
@@ -127,15 +110,11 @@ fn words(script: Vec<String>, era: &str) -> Vec<String> {
     [script, vec!["--era".to_owned(), era.to_owned()]].concat()
 }
 
-fn everything(node: &real::Node) -> Vec<String> {
-    [node.server("server-everything"), vec!["stdio".to_owned()]].concat()
-}
-
 #[test]
 fn typescript_sdk_legacy() {
     let Some(node) = real::node("typescript_sdk_legacy") else { return };
     let features = [&LEGACY[..], &["tasks"]].concat();
-    sees_the_same(&node.script("clients/ts_sdk.mjs"), &everything(node), &features);
+    sees_the_same(&node.script("clients/ts_sdk.mjs"), &node.everything(), &features);
 }
 
 #[test]
@@ -143,7 +122,7 @@ fn typescript_client_legacy() {
     let Some(node) = real::node("typescript_client_legacy") else { return };
     let features = [&LEGACY[..], &["tasks"]].concat();
     let client = words(node.script("clients/ts_client.mjs"), "legacy");
-    sees_the_same(&client, &everything(node), &features);
+    sees_the_same(&client, &node.everything(), &features);
 }
 
 #[test]
@@ -157,7 +136,7 @@ fn typescript_client_modern() {
 fn typescript_client_probes_and_falls_back() {
     let Some(node) = real::node("typescript_client_probes_and_falls_back") else { return };
     let client = words(node.script("clients/ts_client.mjs"), "auto");
-    sees_the_same(&client, &everything(node), &LEGACY);
+    sees_the_same(&client, &node.everything(), &LEGACY);
 }
 
 #[test]
@@ -165,7 +144,7 @@ fn python_sdk_legacy() {
     let test = "python_sdk_legacy";
     let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
     let client = words(python.script("clients/py_client.py"), "legacy");
-    sees_the_same(&client, &everything(node), &LEGACY);
+    sees_the_same(&client, &node.everything(), &LEGACY);
 }
 
 #[test]
@@ -181,7 +160,7 @@ fn python_sdk_probes_and_falls_back() {
     let test = "python_sdk_probes_and_falls_back";
     let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
     let client = words(python.script("clients/py_client.py"), "auto");
-    sees_the_same(&client, &everything(node), &LEGACY);
+    sees_the_same(&client, &node.everything(), &LEGACY);
 }
 
 #[test]
@@ -189,8 +168,8 @@ fn typescript_client_modern_by_url() {
     let test = "typescript_client_modern_by_url";
     let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
     let client = words(node.script("clients/ts_client.mjs"), "modern");
-    let (address, server) = (free_address(), python.script("servers/py_server.py"));
-    sees_the_same_by_url(&client, &server, &mut listening_at(&server, address), address, &MODERN);
+    let server = python.script("servers/py_server.py");
+    sees_the_same_by_url(&client, &server, &real::over_http(&server), &MODERN);
 }
 
 #[test]
@@ -198,16 +177,15 @@ fn python_sdk_probes_and_falls_back_by_url() {
     let test = "python_sdk_probes_and_falls_back_by_url";
     let (Some(node), Some(python)) = (real::node(test), real::python(test)) else { return };
     let client = words(python.script("clients/py_client.py"), "auto");
-    let address = free_address();
-    let remote = &mut everything_at(node, address);
-    sees_the_same_by_url(&client, &everything(node), remote, address, &LEGACY);
+    let remote = node.everything_over_http();
+    sees_the_same_by_url(&client, &node.everything(), &remote, &LEGACY);
 }
 
 #[test]
 fn python_sdk_modern_by_url() {
     let Some(python) = real::python("python_sdk_modern_by_url") else { return };
     let client = words(python.script("clients/py_client.py"), "modern");
-    let (address, server) = (free_address(), python.script("servers/py_server.py"));
+    let server = python.script("servers/py_server.py");
     let features = [&MODERN[..], &["tasks"]].concat();
-    sees_the_same_by_url(&client, &server, &mut listening_at(&server, address), address, &features);
+    sees_the_same_by_url(&client, &server, &real::over_http(&server), &features);
 }

@@ -29,7 +29,11 @@ mod transports;
 
 use std::{ffi::OsStr, path::Path, process::Command};
 
-use forebay_testkit::{peer::Peer, programs};
+use forebay_testkit::{
+    http::{HttpPeer, McpHttpClient},
+    peer::Peer,
+    programs,
+};
 
 /// `forebay` with these arguments. It keeps nothing in the home of whoever runs the tests, and knows
 /// nothing of their settings.
@@ -37,6 +41,25 @@ fn forebay<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
     without_settings(&mut command).args(arguments).env_remove("RUST_LOG");
     command
+}
+
+/// `forebay serve` in front of the server at a URL.
+fn serving_url(url: &str, options: &[&str]) -> HttpPeer {
+    HttpPeer::start(forebay(["serve", "--listen", "127.0.0.1:0", "--url", url]).args(options))
+}
+
+/// `forebay serve` in front of a server's command.
+fn serving_command(command: &[String], options: &[&str]) -> HttpPeer {
+    let mut forebay = forebay(["serve", "--listen", "127.0.0.1:0"]);
+    HttpPeer::start(forebay.args(options).arg("--").args(command))
+}
+
+/// The same with a modern server, which has started: it would do so with the first request, and a
+/// client that probes may take a slow start for an answer.
+fn serving_modern_command(command: &[String], options: &[&str]) -> HttpPeer {
+    let peer = serving_command(command, options);
+    McpHttpClient::modern(&peer).call("server/discover", &serde_json::json!({}));
+    peer
 }
 
 /// Takes the settings of whoever runs the tests out of a command's environment.

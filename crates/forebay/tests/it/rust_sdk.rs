@@ -7,6 +7,7 @@
 #![expect(deprecated, reason = "what the modern era deprecates is part of what is tested")]
 
 mod client;
+mod through_serve;
 
 use std::process::Command;
 
@@ -22,7 +23,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use self::client::{Session, in_time, outcome};
+use self::client::{Server, Session, in_time, outcome};
 use crate::forebay;
 
 const LEGACY: &str = "server tools resources prompts completion progress cancellation sampling \
@@ -36,56 +37,58 @@ const COUNTER: &str = "counter://value";
 #[test]
 fn rust_sdk_legacy() {
     let Some(node) = real::node("rust_sdk_legacy") else { return };
-    sees_the_same(&ClientLifecycleMode::Initialize, &everything(node), LEGACY);
+    sees_the_same(&ClientLifecycleMode::Initialize, &node.everything(), LEGACY);
 }
 
 #[test]
 fn rust_sdk_modern() {
     let Some(node) = real::node("rust_sdk_modern") else { return };
-    let lifecycle = ClientLifecycleMode::Discover { preferred_versions: modern_only() };
-    sees_the_same(&lifecycle, &node.script("servers/ts_modern.mjs"), MODERN);
+    sees_the_same(&discover(), &node.script("servers/ts_modern.mjs"), MODERN);
 }
 
 #[test]
 fn rust_sdk_modern_with_tasks() {
     let Some(python) = real::python("rust_sdk_modern_with_tasks") else { return };
-    let lifecycle = ClientLifecycleMode::Discover { preferred_versions: modern_only() };
     let features = format!("{MODERN} tasks");
-    sees_the_same(&lifecycle, &python.script("servers/py_server.py"), &features);
+    sees_the_same(&discover(), &python.script("servers/py_server.py"), &features);
 }
 
 #[test]
 fn rust_sdk_probes_and_falls_back() {
     let Some(node) = real::node("rust_sdk_probes_and_falls_back") else { return };
-    let lifecycle =
-        ClientLifecycleMode::Auto { preferred_versions: modern_only(), legacy_version: None };
-    sees_the_same(&lifecycle, &everything(node), LEGACY);
+    sees_the_same(&probe(), &node.everything(), LEGACY);
 }
 
 /// Runs the client with `server`, directly and through Forebay, and compares the reports.
 fn sees_the_same(lifecycle: &ClientLifecycleMode, server: &[String], features: &str) {
-    let mut alone = Command::new(&server[0]);
-    alone.args(&server[1..]);
     let through = |options: &[&str]| {
         let mut forebay = forebay([&["wrap"], options, &["--"]].concat());
         forebay.args(server);
-        report(lifecycle, forebay)
+        report(lifecycle, Server::Command(forebay))
     };
-    let direct = report(lifecycle, alone);
-    let untouched = through(&["--no-capture"]);
+    let mut alone = Command::new(&server[0]);
+    alone.args(&server[1..]);
+    let direct = report(lifecycle, Server::Command(alone));
+    all_the_same(&through(&["--no-capture"]), &direct, features);
+    the_same_but_for_tools(&through(&[]), &direct, features);
+}
+
+fn all_the_same(through: &Value, direct: &Value, features: &str) {
     for feature in features.split_whitespace() {
         assert!(!direct[feature].is_null(), "`{feature}` was exercised: {direct}");
-        assert_eq!(untouched[feature], direct[feature], "`{feature}` differs through Forebay");
+        assert_eq!(through[feature], direct[feature], "`{feature}` differs through Forebay");
     }
-    assert_eq!(untouched, direct);
-    // With large results kept, only what has to do with tools may differ.
-    let wrapped = through(&[]);
+    assert_eq!(through, direct);
+}
+
+/// With large results kept, only what has to do with tools may differ.
+fn the_same_but_for_tools(through: &Value, direct: &Value, features: &str) {
     for feature in features.split_whitespace().filter(|feature| *feature != "tools") {
-        assert_eq!(wrapped[feature], direct[feature], "`{feature}` differs when results are kept");
+        assert_eq!(through[feature], direct[feature], "`{feature}` differs when results are kept");
     }
 }
 
-fn report(lifecycle: &ClientLifecycleMode, server: Command) -> Value {
+fn report(lifecycle: &ClientLifecycleMode, server: Server) -> Value {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let session = Session::open(lifecycle.clone(), server).await;
@@ -101,8 +104,12 @@ fn report(lifecycle: &ClientLifecycleMode, server: Command) -> Value {
     })
 }
 
-fn everything(node: &real::Node) -> Vec<String> {
-    [node.server("server-everything"), vec!["stdio".to_owned()]].concat()
+fn discover() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover { preferred_versions: modern_only() }
+}
+
+fn probe() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto { preferred_versions: modern_only(), legacy_version: None }
 }
 
 fn modern_only() -> Vec<ProtocolVersion> {

@@ -1,11 +1,12 @@
-"""A client of both eras: the Python SDK (mcp 2.x) over stdio.
+"""A client of both eras: the Python SDK (mcp 2.x), over stdio or HTTP.
 
     python clients/py_client.py --era legacy -- COMMAND ARGS…   with server-everything
     python clients/py_client.py --era modern -- COMMAND ARGS…   with servers/py_server.py
     python clients/py_client.py --era auto -- COMMAND ARGS…     with either: it finds out
 
-In the last two the SDK asks `server/discover` first, on the same connection, and in the last
-goes back to `initialize` when that fails.
+In place of COMMAND there may be a URL, `http://…/mcp`. In the last two eras the SDK asks
+`server/discover` first, on the same connection, and in the last goes back to `initialize` when
+that fails.
 
 It prints one line of JSON: what it saw. The same server must give the same line with and
 without a proxy in between, so times, ids and the number of repeated notifications are left
@@ -113,8 +114,7 @@ class Peer:
         self.roots = ["file:///one"]
         self.tasks = Tasks()
         self.client = Client(
-            # The whole environment goes on: the SDK would hand down a handful of variables only.
-            StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ)),
+            server_at(command),
             # "modern" too begins with the probe; the era that comes of it is checked below.
             mode="legacy" if era == "legacy" else "auto",
             client_info=Implementation(name="py-client-peer", version="1.0.0"),
@@ -378,6 +378,13 @@ class Peer:
         return await outcome(self.client.complete(ref, {"name": name, "value": value}))
 
 
+def server_at(words: list[str]) -> StdioServerParameters | str:
+    if len(words) == 1 and words[0].startswith("http://"):
+        return words[0]
+    # The whole environment goes on: the SDK would hand down a handful of variables only.
+    return StdioServerParameters(command=words[0], args=words[1:], env=dict(os.environ))
+
+
 async def outcome(request: Awaitable[BaseModel]) -> Any:
     """What came of a request, be it a result or an error."""
     try:
@@ -429,7 +436,7 @@ async def main() -> None:
     words, command = sys.argv[1:], []
     if "--" in words:
         words, command = words[: words.index("--")], words[words.index("--") + 1 :]
-    parser = argparse.ArgumentParser(usage="%(prog)s [--era legacy|modern|auto] -- COMMAND ARGS…")
+    parser = argparse.ArgumentParser(usage="%(prog)s [--era legacy|modern|auto] -- COMMAND ARGS… | URL")
     parser.add_argument("--era", choices=["legacy", "modern", "auto"], default="legacy")
     options = parser.parse_args(words)
     if not command:

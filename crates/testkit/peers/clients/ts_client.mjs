@@ -1,22 +1,29 @@
-// A client of both eras: @modelcontextprotocol/client 2.x over stdio.
+// A client of both eras: @modelcontextprotocol/client 2.x, over stdio or HTTP.
 //
 //   node clients/ts_client.mjs --era legacy -- COMMAND ARGS…   with server-everything
 //   node clients/ts_client.mjs --era modern -- COMMAND ARGS…   with servers/ts_modern.mjs
 //   node clients/ts_client.mjs --era auto -- COMMAND ARGS…     with either: it finds out
 //
-// In the last two the SDK first starts COMMAND a second time, only to ask `server/discover`.
+// In place of COMMAND there may be a URL, `http://…/mcp`. In the last two eras the SDK first asks
+// `server/discover`; for that alone it starts COMMAND a second time.
 // It prints one line of JSON: what it saw. The same server must give the same line with and
 // without a proxy in between, so times, ids and the number of repeated notifications are left
 // out of it.
 
-import { Client, LOG_LEVEL_META_KEY, withInputRequired, specTypeSchemas } from '@modelcontextprotocol/client';
+import {
+    Client,
+    LOG_LEVEL_META_KEY,
+    StreamableHTTPClientTransport,
+    specTypeSchemas,
+    withInputRequired
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { PATIENCE_MS, brief, commandLine, digest, fail, outcome, recordProgress, until } from './ts_report.mjs';
 
 // A hang must end as a failed run, not as a stuck test.
 setTimeout(() => fail(new Error('the whole run took too long')), 60_000).unref();
 
-const { era, command, args } = commandLine(process.argv.slice(2), ['legacy', 'modern', 'auto']);
+const { era, url, command, args } = commandLine(process.argv.slice(2), ['legacy', 'modern', 'auto']);
 
 const logs = [];
 const progressSeen = [];
@@ -53,11 +60,14 @@ client.setNotificationHandler('notifications/tools/list_changed', () => void too
 
 try {
     // The whole environment goes on: the SDK would hand down a handful of variables only.
-    const transport = new StdioClientTransport({ command, args, env: { ...process.env } });
+    const transport = url
+        ? new StreamableHTTPClientTransport(url)
+        : new StdioClientTransport({ command, args, env: { ...process.env } });
     await client.connect(transport);
     recordProgress(transport, progressSeen);
     const report = { era, version: client.getNegotiatedProtocolVersion(), server: server() };
     Object.assign(report, client.getProtocolEra() === 'modern' ? await modern() : await legacy());
+    await transport.terminateSession?.();
     await client.close();
     console.log(JSON.stringify(report));
     process.exit(0);

@@ -1,6 +1,7 @@
-// A legacy client: @modelcontextprotocol/sdk 1.x against server-everything over stdio.
+// A legacy client: @modelcontextprotocol/sdk 1.x against server-everything, over stdio or HTTP.
 //
 //   node clients/ts_sdk.mjs [--era legacy] -- COMMAND ARGS…
+//   node clients/ts_sdk.mjs [--era legacy] -- http://…/mcp
 //
 // It uses every feature of the 2025-11-25 revision that the pair supports and prints one line
 // of JSON: what it saw. The same server must give the same line with and without a proxy in
@@ -8,6 +9,7 @@
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks';
 import {
     CallToolResultSchema,
@@ -24,12 +26,14 @@ import { PATIENCE_MS, brief, commandLine, digest, fail, outcome, recordProgress,
 // A hang must end as a failed run, not as a stuck test.
 setTimeout(() => fail(new Error('the whole run took too long')), 60_000).unref();
 
-const { era, command, args } = commandLine(process.argv.slice(2), ['legacy']);
+const { era, url, command, args } = commandLine(process.argv.slice(2), ['legacy']);
 
 const logs = [];
 const progressSeen = [];
 const updates = [];
-const asked = { elicitation: [], sampling: [] };
+// Sets: this SDK takes the end of a stream that brought an error for a loss, comes back with
+// `Last-Event-ID`, and is sent again what it has answered already.
+const asked = { elicitation: new Set(), sampling: new Set() };
 let toolListChanges = 0;
 let roots = [{ uri: 'file:///one', name: 'one' }];
 
@@ -50,7 +54,7 @@ const client = new Client(
 client.setRequestHandler(ListRootsRequestSchema, () => ({ roots }));
 
 client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-    asked.elicitation.push(params.message);
+    asked.elicitation.add(params.message);
     if (params.mode === 'url') return { action: 'decline' };
     const fields = Object.keys(params.requestedSchema.properties);
     if (fields.includes('interpretation')) return { action: 'accept', content: { interpretation: 'snake' } };
@@ -58,7 +62,7 @@ client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
 });
 
 client.setRequestHandler(CreateMessageRequestSchema, async ({ params }, extra) => {
-    asked.sampling.push(params.messages[0].content.text);
+    asked.sampling.add(params.messages[0].content.text);
     const content = { type: 'text', text: 'sampled ✓' };
     const answer = { role: 'assistant', model: 'stub', stopReason: 'endTurn', content };
     if (!params.task) return answer;
@@ -73,7 +77,9 @@ client.setNotificationHandler(ToolListChangedNotificationSchema, () => void tool
 
 try {
     // The whole environment goes on: the SDK would hand down a handful of variables only.
-    const transport = new StdioClientTransport({ command, args, env: { ...process.env } });
+    const transport = url
+        ? new StreamableHTTPClientTransport(url)
+        : new StdioClientTransport({ command, args, env: { ...process.env } });
     await client.connect(transport);
     recordProgress(transport, progressSeen);
     const report = { era, server: server() };
@@ -93,6 +99,7 @@ try {
     report.ping = await client.ping();
     const [fromServer, fromClient] = await Promise.all(running);
     report.tasks = { fromServer, fromClient, cancelled: await cancelledTask() };
+    await transport.terminateSession?.();
     await client.close();
     console.log(JSON.stringify(report));
     process.exit(0);
@@ -110,8 +117,9 @@ function server() {
 
 async function tools() {
     const { tools, ...rest } = await client.listTools();
-    // The server registers tools once it knows our capabilities, and says so.
-    await until(() => toolListChanges > 0);
+    // The server registers tools once it knows our capabilities, and says so; over HTTP it may say
+    // so before we listen.
+    if (!url) await until(() => toolListChanges > 0);
     return {
         names: tools.map(tool => tool.name),
         definitions: Object.fromEntries(tools.map(tool => [tool.name, digest(JSON.stringify(tool))])),
@@ -194,19 +202,18 @@ async function cancellation() {
 
 async function sampling() {
     const result = await call('trigger-sampling-request', { prompt: 'a haiku', maxTokens: 10 });
-    return { asked: asked.sampling.filter(text => text.includes('a haiku')), result };
+    return { asked: [...asked.sampling].filter(text => text.includes('a haiku')), result };
 }
 
 async function elicitation() {
-    const already = asked.elicitation.length;
     const url = { url: 'https://example.invalid/sign-in', elicitationId: 'fixed-id' };
     const results = {
         form: await call('trigger-elicitation-request'),
         url: await call('trigger-url-elicitation', url),
         urlRequired: await call('trigger-url-elicitation', { ...url, errorPath: true })
     };
-    // The task's own question may fall into this window.
-    const questions = asked.elicitation.slice(already).filter(message => !message.includes('python'));
+    // The task beside this has a question of its own.
+    const questions = [...asked.elicitation].filter(message => !message.includes('python'));
     return { asked: questions, ...results };
 }
 
@@ -228,7 +235,7 @@ async function subscriptions() {
     await until(() => updates.includes(uri));
     const stopped = await call('toggle-subscriber-updates');
     const unsubscribe = await outcome(client.unsubscribeResource({ uri }));
-    return { subscribe, log, started, updated: [...new Set(updates)], stopped, unsubscribe };
+    return { subscribe, log: brief(log), started, updated: [...new Set(updates)], stopped, unsubscribe };
 }
 
 async function rootsListing() {
@@ -253,7 +260,7 @@ async function serverTask() {
         if (message.type === 'error') throw message.error;
     }
     const { tasks } = await client.experimental.tasks.listTasks();
-    const questions = asked.elicitation.filter(message => message.includes('python'));
+    const questions = [...asked.elicitation].filter(message => message.includes('python'));
     return { seen: [...seen], asked: questions, result, listed: tasks.map(task => task.status) };
 }
 

@@ -31,7 +31,7 @@ const { values: options } = parseArgs({
 });
 
 if (options.stdio) {
-    serveStdio(build);
+    serveStdio(() => build());
 } else {
     const modern = createMcpHandler(() => build(modern.notify), { legacy: 'reject' });
     const server = createServer(toNodeHandler({ fetch: request => answer(request, modern) }));

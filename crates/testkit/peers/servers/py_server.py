@@ -1,6 +1,7 @@
 """A fixture upstream on the Python SDK (mcp 2.x), both eras, over stdio or HTTP.
 
-    python servers/py_server.py [--port N]
+    python servers/py_server.py
+    python servers/py_server.py --port N     prints `listening on 127.0.0.1:PORT`
 
 The first message of a connection picks the era: 2026-07-28 when it carries the modern
 `_meta`, else the legacy handshake, where the SDK turns questions to the client into real
@@ -8,6 +9,7 @@ requests. Tools, resources and prompts have the names of ts_modern.mjs; `job` an
 extension are here only, because the TypeScript client refuses results of type "task".
 """
 
+import socket
 import sys
 import uuid
 import warnings
@@ -15,6 +17,7 @@ from datetime import datetime, timezone
 from typing import Annotated, Any
 
 import anyio
+import uvicorn
 from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.caching import CacheHint
@@ -304,6 +307,9 @@ async def complete(ref: Any, argument: Any, context: Any) -> Completion:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--port"]:
-        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))
+        listener = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+        print(f"listening on 127.0.0.1:{listener.getsockname()[1]}", flush=True)
+        config = uvicorn.Config(server.streamable_http_app(), log_level="error")
+        uvicorn.Server(config).run(sockets=[listener])
     else:
         server.run()

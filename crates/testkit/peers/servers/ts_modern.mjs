@@ -1,24 +1,47 @@
-// A fixture upstream on @modelcontextprotocol/server 2.x over stdio, both eras.
+// A fixture upstream on @modelcontextprotocol/server 2.x: both eras over stdio, the modern one over HTTP.
 //
 //   node servers/ts_modern.mjs
+//   node servers/ts_modern.mjs --port N     prints `listening on 127.0.0.1:PORT`
 //
-// The first message of a connection picks the era: 2026-07-28 when it carries the modern
-// `_meta`, else the legacy handshake, where the package turns `input_required` into real
+// Over stdio, the first message of a connection picks the era: 2026-07-28 when it carries the
+// modern `_meta`, else the legacy handshake, where the package turns `input_required` into real
 // requests to the client. Tools, resources and prompts have the names of py_server.py.
 
-import { McpServer, ResourceTemplate, completable, inputRequired, inputResponse } from '@modelcontextprotocol/server';
+import { createServer } from 'node:http';
+import { parseArgs } from 'node:util';
+
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import {
+    McpServer,
+    ResourceTemplate,
+    completable,
+    createMcpHandler,
+    inputRequired,
+    inputResponse
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
 const COUNTER = 'counter://value';
 
-// Outside the factory, because a probing client may make it run twice on one connection.
+// Outside the factory, which runs for each request over HTTP, and maybe twice on one stdio connection.
 let counter = 0;
 let cancelled = 0;
 
-serveStdio(build);
+const { values: options } = parseArgs({ options: { port: { type: 'string' } } });
 
-function build() {
+if (options.port === undefined) {
+    serveStdio(() => build());
+} else {
+    const handler = createMcpHandler(() => build(handler.notify), { legacy: 'reject' });
+    const server = createServer(toNodeHandler(handler));
+    server.listen(Number(options.port), '127.0.0.1', () => {
+        console.log(`listening on 127.0.0.1:${server.address().port}`);
+    });
+}
+
+// `changes` announces what changed to HTTP subscriptions; over stdio the server does.
+function build(changes) {
     const server = new McpServer(
         { name: 'ts-modern-fixture', version: '1.0.0', title: 'TypeScript fixture' },
         {
@@ -34,7 +57,7 @@ function build() {
     addPlainTools(server);
     addSlowTools(server);
     addAskingTools(server);
-    addChangingTools(server);
+    addChangingTools(server, changes);
     addResources(server);
     addPrompts(server);
     return server;
@@ -97,7 +120,6 @@ function addSlowTools(server) {
         },
         async ({ steps, stepMs }, ctx) => {
             const { signal, _meta } = ctx.mcpReq;
-            signal.addEventListener('abort', () => cancelled++);
             for (let step = 1; step <= steps && !signal.aborted; step++) {
                 await new Promise(wake => setTimeout(wake, stepMs));
                 const progressToken = _meta?.progressToken;
@@ -105,6 +127,8 @@ function addSlowTools(server) {
                 const params = { progressToken, progress: step, total: steps, message: `step ${step}` };
                 await ctx.mcpReq.notify({ method: 'notifications/progress', params });
             }
+            // Over HTTP the signal also says that a call is over, so it is looked at before that.
+            if (signal.aborted) cancelled++;
             return text(`${steps} steps done`);
         }
     );
@@ -138,14 +162,16 @@ function addAskingTools(server) {
     });
 }
 
-function addChangingTools(server) {
+function addChangingTools(server, changes) {
     server.registerTool('bump', { description: 'Changes the counter resource' }, async () => {
         counter++;
-        await server.server.sendResourceUpdated({ uri: COUNTER });
+        if (changes) changes.resourceUpdated(COUNTER);
+        else await server.server.sendResourceUpdated({ uri: COUNTER });
         return text(`counter is ${counter}`);
     });
     server.registerTool('announce', { description: 'Says that the list of tools changed' }, () => {
-        server.sendToolListChanged();
+        if (changes) changes.toolsChanged();
+        else server.sendToolListChanged();
         return text('announced');
     });
 }

@@ -11,8 +11,11 @@ fn text(response: &Value) -> &str {
 
 #[test]
 fn an_address_is_found_in_either_form() {
-    for line in ["listening on 127.0.0.1:80\n", "12:00 INFO listening on http://127.0.0.1:80/mcp\n"]
-    {
+    for line in [
+        "listening on 127.0.0.1:80\n",
+        "12:00 INFO listening on http://127.0.0.1:80/mcp\n",
+        "Server listening on port 80\n",
+    ] {
         assert_eq!(super::listening(line), Some("127.0.0.1:80".parse().unwrap()));
     }
 }

@@ -22,13 +22,19 @@ use rmcp::{
     service::{
         NotificationContext, PeerRequestOptions, RequestContext, RequestHandle, RunningService,
     },
-    transport::TokioChildProcess,
+    transport::{IntoTransport, StreamableHttpClientTransport, TokioChildProcess},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where the server is.
+pub(super) enum Server {
+    Command(Command),
+    Url(String),
+}
 
 /// A connection, from the handshake to the end of the server.
 pub(super) struct Session {
@@ -67,9 +73,26 @@ pub(super) async fn in_time<T>(waited_for: impl Future<Output = T>) -> T {
 }
 
 impl Session {
-    pub(super) async fn open(lifecycle: ClientLifecycleMode, server: Command) -> Self {
-        let server = TokioChildProcess::builder(tokio::process::Command::from(server));
-        let (transport, _) = server.stderr(Stdio::null()).spawn().unwrap();
+    pub(super) async fn open(lifecycle: ClientLifecycleMode, server: Server) -> Self {
+        match server {
+            Server::Command(command) => {
+                let server = TokioChildProcess::builder(tokio::process::Command::from(command));
+                let (transport, _) = server.stderr(Stdio::null()).spawn().unwrap();
+                Self::open_on(transport, lifecycle).await
+            }
+            Server::Url(url) => {
+                // The SDK's HTTP client wants to know how to do TLS, even where there is none.
+                let _ = rustls::crypto::ring::default_provider().install_default();
+                Self::open_on(StreamableHttpClientTransport::from_uri(url), lifecycle).await
+            }
+        }
+    }
+
+    async fn open_on<T, E, A>(transport: T, lifecycle: ClientLifecycleMode) -> Self
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
         let state = State { roots: vec!["file:///one"], ..State::default() };
         let client = Client { state: watch::Sender::new(state) };
         let handshake = client.serve_with_lifecycle(transport, lifecycle);
