@@ -73,7 +73,8 @@ class TaskParams(RequestParams):
 
 
 class TaskRequest(Request[TaskParams, str]):
-    pass
+    # Over HTTP the header `Mcp-Name` says it too.
+    name_param = "taskId"
 
 
 class Tasks(ClientExtension):
