@@ -211,7 +211,8 @@ fn upstream_dying_mid_stream_is_an_error_of_the_call() {
     let error = error_of(1, &peer.next_line());
     assert!(error.contains("was to answer on a stream that broke off"), "{error}");
     let error = error_of(2, &peer.ask(&modern_call(2, "echo", json!({}))));
-    assert!(error.contains("is it running?"), "{error}");
+    // Whether the connection that was kept is found broken first is a matter of moments.
+    assert!(error.contains("is it running?") || error.contains("broke the connection"), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! own; what comes back is told apart by them and gets the client's again.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     io,
     ops::Range,
     sync::{
@@ -48,16 +48,9 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 pub(super) struct Shared {
     house: Arc<House>,
     child: Child,
-    requests: Mutex<Requests>,
-    last: AtomicU64,
-}
-
-#[derive(Default)]
-struct Requests {
     /// By the ids that the child knows.
-    open: HashMap<Id, Request>,
-    /// Those that were cancelled and not answered; the child may still speak about them.
-    cancelled: HashSet<Id>,
+    requests: Mutex<HashMap<Id, Request>>,
+    last: AtomicU64,
 }
 
 /// A request on the child's side.
@@ -92,7 +85,7 @@ impl Shared {
     async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
         let how = self.child.attend(self.read(&mut output), &mut life).await;
         self.child.end();
-        let left: Vec<Request> = self.requests().open.drain().map(|(_, request)| request).collect();
+        let left: Vec<Request> = self.requests().drain().map(|(_, request)| request).collect();
         for request in left {
             let errors = request.relay.abandon(&how);
             for line in framing::lines(&errors) {
@@ -117,8 +110,7 @@ impl Shared {
         let mut requests = self.requests();
         match envelope.kind() {
             Kind::Response { id } => {
-                requests.cancelled.remove(id);
-                let Some(request) = requests.open.remove(id) else { return };
+                let Some(request) = requests.remove(id) else { return };
                 let mut edits = Vec::new();
                 let whole = 0..body.bytes();
                 let [written] = source.members(&whole, ["id"]);
@@ -134,7 +126,7 @@ impl Shared {
                 let [token] = source.members(params, ["progressToken"]);
                 let Some(token) = token else { return };
                 let ours = token.scalar.as_deref().and_then(Id::parse);
-                let request = ours.and_then(|ours| requests.open.get(&ours));
+                let request = ours.and_then(|ours| requests.get(&ours));
                 if let Some((request, theirs)) =
                     request.and_then(|it| Some((it, it.token.clone()?)))
                 {
@@ -145,7 +137,7 @@ impl Shared {
             Kind::Notification { method } => {
                 if let Some(written) = subscription(source, envelope.params.as_ref()) {
                     let ours = written.scalar.as_deref().and_then(Id::parse);
-                    if let Some(request) = ours.and_then(|ours| requests.open.get(&ours)) {
+                    if let Some(request) = ours.and_then(|ours| requests.get(&ours)) {
                         let edits = vec![(written.span, request.id.as_json().to_owned())];
                         request.hear(Heard { body: body.clone(), edits, is_answer: false });
                     }
@@ -153,9 +145,9 @@ impl Shared {
                 }
                 // It does not say whose it is. With one request under way there is no doubt; else it
                 // could tell one client of another's.
-                let mut open = requests.open.values();
+                let mut open = requests.values();
                 match (open.next(), open.next()) {
-                    (Some(sole), None) if sole.wants_log && requests.cancelled.is_empty() => {
+                    (Some(sole), None) if sole.wants_log => {
                         sole.hear(Heard {
                             body: body.clone(),
                             edits: Vec::new(),
@@ -257,12 +249,11 @@ impl Shared {
             to_client,
             waiting: waiting.clone(),
         };
-        self.requests().open.insert(ours.clone(), request);
+        self.requests().insert(ours.clone(), request);
         let asking = Asking { shared: self.clone(), id: ours.clone() };
         let answer = Answer { heard, waiting, relay, asking, method: envelope.method.clone() };
         // If it has ended meanwhile, its requests have been answered, or are not there any more.
-        (self.child.send(message).await || !self.requests().open.contains_key(&ours))
-            .then_some(answer)
+        (self.child.send(message).await || !self.requests().contains_key(&ours)).then_some(answer)
     }
 
     /// Ends the child.
@@ -282,15 +273,15 @@ impl Shared {
 
     /// True if nobody has asked anything for `idle`.
     pub(super) fn is_idle(&self, idle: Duration) -> bool {
-        self.child.is_unused_for(idle) && self.requests().open.is_empty()
+        self.child.is_unused_for(idle) && self.requests().is_empty()
     }
 
     /// True if somebody waits for an answer.
     pub(super) fn is_awaited(&self) -> bool {
-        self.requests().open.iter().any(|(ours, request)| request.relay.session().awaits(ours))
+        self.requests().iter().any(|(ours, request)| request.relay.session().awaits(ours))
     }
 
-    fn requests(&self) -> MutexGuard<'_, Requests> {
+    fn requests(&self) -> MutexGuard<'_, HashMap<Id, Request>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -388,8 +379,12 @@ impl Answer {
 impl Drop for Asking {
     fn drop(&mut self) {
         let mut requests = self.shared.requests();
-        if requests.open.remove(&self.id).is_some() {
-            requests.cancelled.insert(self.id.clone());
+        if requests.remove(&self.id).is_some() {
+            // What the child still says of it may not be told those who were waiting beside it. Who
+            // asks from now on is heard by the child after this, and asks a child that has stopped.
+            for request in requests.values_mut() {
+                request.wants_log = false;
+            }
             drop(requests);
             // The client is gone, which in this era cancels.
             let cancelled = format!(
