@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::{
-    house::House,
+    house::{House, nobody},
     reply::{self, EventPieces},
 };
 use crate::{
@@ -77,15 +77,6 @@ pub(super) async fn consult(
             }
         }
     }
-}
-
-/// For what is taken through the chain without a client that could be told of progress.
-pub(super) fn nobody() -> Arc<dyn ToClient> {
-    struct Nobody;
-    impl ToClient for Nobody {
-        fn tell(&self, _line: &[u8]) {}
-    }
-    Arc::new(Nobody)
 }
 
 /// Tells the client by way of its stream.

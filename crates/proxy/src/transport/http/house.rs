@@ -92,6 +92,17 @@ impl House {
         })
     }
 
+    /// Takes an upstream's answer through the chain: what is to be said in its place, or it.
+    pub(super) async fn revise(
+        &self,
+        relay: &Arc<Relay>,
+        consultation: Consultation,
+        body: Arc<Body>,
+    ) -> Message {
+        let outgoing = self.consult(relay, consultation, body.clone(), nobody()).await;
+        outgoing.to_client.into_iter().next().unwrap_or_else(|| Message::whole(body))
+    }
+
     /// Takes in a message while it arrives, in memory and then on disk.
     pub(super) async fn take_in<E: std::fmt::Display>(
         &self,
@@ -121,4 +132,13 @@ impl House {
             }
         }
     }
+}
+
+/// For what is taken through the chain without a client that could be told of progress.
+pub(super) fn nobody() -> Arc<dyn ToClient> {
+    struct Nobody;
+    impl ToClient for Nobody {
+        fn tell(&self, _line: &[u8]) {}
+    }
+    Arc::new(Nobody)
 }

@@ -239,11 +239,7 @@ impl Conversation {
         let body = Arc::new(body);
         match onward {
             Onward::Consult(consultation) => {
-                let nobody = answering::nobody();
-                let outgoing =
-                    self.house.consult(&self.relay, consultation, body.clone(), nobody).await;
-                let message = outgoing.to_client.into_iter().next();
-                message.unwrap_or_else(|| Message::whole(body))
+                self.house.revise(&self.relay, consultation, body).await
             }
             Onward::Pass | Onward::Answer(_) | Onward::Drop => Message::whole(body),
         }

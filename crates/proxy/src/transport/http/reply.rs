@@ -1,10 +1,6 @@
 //! What goes back to a client: heads, JSON and streams of events.
 
-use std::{
-    io,
-    pin::Pin,
-    task::{Context, Poll},
-};
+use std::io;
 
 use bytes::Bytes;
 use forebay_wire::{
@@ -156,25 +152,5 @@ impl Iterator for EventPieces {
             }
         }
         (!piece.is_empty()).then(|| Ok(Bytes::from(piece)))
-    }
-}
-
-/// A stream that does something when it is dropped, which is when its client is gone or has all.
-pub(super) struct Guarded<S, G> {
-    stream: Pin<Box<S>>,
-    _guard: G,
-}
-
-impl<S, G> Guarded<S, G> {
-    pub(super) fn new(stream: S, guard: G) -> Self {
-        Self { stream: Box::pin(stream), _guard: guard }
-    }
-}
-
-impl<S: Stream, G: Unpin> Stream for Guarded<S, G> {
-    type Item = S::Item;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<S::Item>> {
-        self.stream.as_mut().poll_next(context)
     }
 }

@@ -21,9 +21,8 @@ use tokio::{
 
 use super::{
     super::{
-        answering,
         house::House,
-        reply::{self, EventPieces, Guarded, SESSION_ID},
+        reply::{self, EventPieces, SESSION_ID},
     },
     child::Child,
     log::{Log, Next, Place, STANDALONE},
@@ -109,10 +108,8 @@ impl Session {
                     // It is never closed.
                     let turn = delayed.clone().acquire_owned().await;
                     let work = async move {
-                        let nobody = answering::nobody();
                         let Session { house, relay, .. } = &*session;
-                        let outgoing = house.consult(relay, consultation, body.clone(), nobody);
-                        let message = outgoing.await.to_client.into_iter().next();
+                        let message = house.revise(relay, consultation, body.clone()).await;
                         session.say_message(&body, message).await;
                         drop(turn);
                     };
@@ -128,17 +125,17 @@ impl Session {
     }
 
     async fn say(&self, body: Body) {
-        self.say_message(&Arc::new(body), None).await;
+        let body = Arc::new(body);
+        self.say_message(&body, Message::whole(body.clone())).await;
     }
 
-    /// Says `message`, or the line as it came, where that line belongs.
-    async fn say_message(&self, body: &Arc<Body>, message: Option<Message>) {
+    /// Says `message` where the line belongs that it was made of.
+    async fn say_message(&self, body: &Arc<Body>, message: Message) {
         let line = body.line();
         // What is no message does not concern the client; the relay has taken note of it.
         if line.messages().is_empty() {
             return;
         }
-        let message = message.unwrap_or_else(|| Message::whole(body.clone()));
         self.log.say(line.messages(), Source::Held(body), message).await;
     }
 
@@ -212,7 +209,7 @@ impl Session {
         takes_events: bool,
     ) -> Response<reply::Body> {
         let Some(reader) = self.log.read(stream) else { return super::no_session(None) };
-        let guard = Reading { session: self.clone(), stream, reader };
+        let reading = Reading { session: self.clone(), stream, reader };
         let begun = self.log.until(|| self.log.has_begun(stream).then_some(()));
         if takes_events {
             let _ = time::timeout(SOON, begun).await;
@@ -228,7 +225,7 @@ impl Session {
         }
         let place = Place { stream, event: 0 };
         let primer = self.takes_empty_events.load(Ordering::Relaxed).then_some(place);
-        reply::events(self.head(), self.clone().events(place, primer, guard))
+        reply::events(self.head(), reading.events(place, primer))
     }
 
     /// The stream that belongs to no request, or one that the client goes on with.
@@ -242,21 +239,8 @@ impl Session {
             let why = "there is nothing to go on with after this Last-Event-ID; ask again";
             return reply::error(StatusCode::BAD_REQUEST, None, reply::INVALID_REQUEST, why);
         };
-        let guard = Reading { session: self.clone(), stream: place.stream, reader };
-        reply::events(self.head(), self.clone().events(place, None, guard))
-    }
-
-    fn events(
-        self: Arc<Self>,
-        place: Place,
-        primer: Option<Place>,
-        guard: Reading,
-    ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-        let reader = guard.reader;
-        let state = Telling { session: self, place, reader, primer, pieces: None };
-        let events =
-            stream::unfold(state, |mut state| async move { Some((state.next().await?, state)) });
-        Guarded::new(events, guard)
+        let reading = Reading { session: self.clone(), stream: place.stream, reader };
+        reply::events(self.head(), reading.events(place, None))
     }
 
     fn head(&self) -> HeaderMap {
@@ -316,6 +300,18 @@ struct Reading {
     reader: u64,
 }
 
+impl Reading {
+    /// What is said after `place`, as it is said.
+    fn events(
+        self,
+        place: Place,
+        primer: Option<Place>,
+    ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+        let telling = Telling { reading: self, place, primer, pieces: None };
+        stream::unfold(telling, |mut telling| async move { Some((telling.next().await?, telling)) })
+    }
+}
+
 impl Drop for Reading {
     fn drop(&mut self) {
         self.session.child.touch();
@@ -325,9 +321,8 @@ impl Drop for Reading {
 
 /// A stream that is being told.
 struct Telling {
-    session: Arc<Session>,
+    reading: Reading,
     place: Place,
-    reader: u64,
     /// A place to come back to, said before anything else.
     primer: Option<Place>,
     pieces: Option<EventPieces>,
@@ -337,15 +332,16 @@ impl Telling {
     async fn next(&mut self) -> Option<io::Result<Bytes>> {
         loop {
             if let Some(place) = self.primer.take() {
-                self.session.log.can_be_resumed(place.stream);
+                self.reading.session.log.can_be_resumed(place.stream);
                 let fields = Fields { id: Some(place.id()), has_data: true, ..Fields::default() };
                 return Some(Ok(reply::bare_event(&fields)));
             }
             if let Some(piece) = self.pieces.as_mut().and_then(Iterator::next) {
                 return Some(piece);
             }
-            let log = &self.session.log;
-            let said = log.until(|| match log.next(self.place, self.reader) {
+            let Reading { session, reader, .. } = &self.reading;
+            let log = &session.log;
+            let said = log.until(|| match log.next(self.place, *reader) {
                 Next::Event(place, message) => Some(Some((place, message))),
                 Next::Wait => None,
                 Next::Over => Some(None),
@@ -353,7 +349,7 @@ impl Telling {
             let said = tokio::select! {
                 said = said => said,
                 () = time::sleep(KEEP_ALIVE) => return Some(Ok(Bytes::from_static(b":\n\n"))),
-                () = self.session.house.closing.given(), if self.place.stream == STANDALONE => None,
+                () = session.house.closing.given(), if self.place.stream == STANDALONE => None,
             };
             let (place, message) = said?;
             self.place = place;

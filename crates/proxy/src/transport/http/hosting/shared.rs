@@ -322,13 +322,10 @@ impl Answer {
         let message = match self.relay.upstream_line(Source::Held(&body)) {
             Onward::Consult(consultation) => {
                 let house = &self.asking.shared.house;
-                let nobody = answering::nobody();
-                let outgoing = house.consult(&self.relay, consultation, body.clone(), nobody);
-                outgoing.await.to_client.into_iter().next()
+                house.revise(&self.relay, consultation, body.clone()).await
             }
-            Onward::Pass | Onward::Answer(_) | Onward::Drop => None,
+            Onward::Pass | Onward::Answer(_) | Onward::Drop => Message::whole(body.clone()),
         };
-        let message = message.unwrap_or_else(|| Message::whole(body.clone()));
         let edited =
             edits.iter().fold(message, |message, (span, text)| message.with(&body, span, text));
         Some((edited, is_answer))

@@ -21,10 +21,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{
-    super::{answering, reply},
-    Conversation,
-};
+use super::{super::reply, Conversation};
 use crate::{
     body::{Body, Hold, Message, Source},
     events,
@@ -233,10 +230,7 @@ impl EventPump {
             let Conversation { house, relay, .. } = self.conversation.clone();
             let body = Arc::new(body);
             async move {
-                let nobody = answering::nobody();
-                let outgoing = house.consult(&relay, consultation, body.clone(), nobody).await;
-                let message = outgoing.to_client.into_iter().next();
-                let message = message.unwrap_or_else(|| Message::whole(body));
+                let message = house.revise(&relay, consultation, body).await;
                 if let Some(remembered) = remembered {
                     remember(&remembered, &message);
                 }
