@@ -1,0 +1,140 @@
+use forebay_wire::Line;
+
+use super::*;
+
+fn id(json: &str) -> Id {
+    Id::parse(json.as_bytes()).unwrap()
+}
+
+async fn say(log: &Log, json: &str) {
+    let Line::Message(envelope) = Line::of(json.as_bytes()) else { panic!("{json}") };
+    let message = Message::of(vec![json.as_bytes().to_vec().into()]);
+    log.say(&[envelope], Source::Line(json.as_bytes()), message).await;
+}
+
+fn drained(log: &Log, mut place: Place, reader: u64) -> (Vec<String>, bool) {
+    let mut said = Vec::new();
+    loop {
+        match log.next(place, reader) {
+            Next::Event(next, message) => {
+                place = next;
+                said.push(String::from_utf8(message.into_bytes().unwrap()).unwrap());
+            }
+            Next::Wait => return (said, false),
+            Next::Over => return (said, true),
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_message_goes_to_the_stream_of_its_request() {
+    let log = Log::default();
+    let first = log.open(&[id("1")], &[id("\"t\"")], true);
+    let second = log.open(&[id("2")], &[], true);
+    let readers = (log.read(first).unwrap(), log.read(second).unwrap());
+    let progress = r#"{"method":"notifications/progress","params":{"progressToken":"t"}}"#;
+    let question = r#"{"id":1,"method":"sampling/createMessage"}"#;
+    let (one, two) = (r#"{"id":1,"result":{}}"#, r#"{"id":2,"result":{}}"#);
+    for json in [progress, question, two, one, question] {
+        say(&log, json).await;
+    }
+    let read = |stream, reader| drained(&log, Place { stream, event: 0 }, reader);
+    assert_eq!(read(first, readers.0), (vec![progress.to_owned(), one.to_owned()], true));
+    // While both are under way the newest is meant; then there is only the standalone stream.
+    assert_eq!(read(second, readers.1), (vec![question.to_owned(), two.to_owned()], true));
+    let standalone = log.read(STANDALONE).unwrap();
+    assert_eq!(read(STANDALONE, standalone), (vec![question.to_owned()], false));
+}
+
+#[tokio::test]
+async fn a_client_that_comes_back_gets_what_it_has_not_got() {
+    let log = Log::default();
+    let stream = log.open(&[id("1")], &[id("7")], true);
+    let reader = log.read(stream).unwrap();
+    let progress = |n| {
+        format!(
+            r#"{{"method":"notifications/progress","params":{{"progressToken":7,"progress":{n}}}}}"#
+        )
+    };
+    for n in 0..3 {
+        say(&log, &progress(n)).await;
+    }
+    let Next::Event(place, _) = log.next(Place { stream, event: 0 }, reader) else { panic!() };
+    log.leave(stream, reader);
+    say(&log, r#"{"id":1,"result":{}}"#).await;
+    let place = Place::parse(&place.id()).unwrap();
+    let again = log.read(stream).unwrap();
+    let (said, is_over) = drained(&log, place, again);
+    assert_eq!(said, [progress(1), progress(2), r#"{"id":1,"result":{}}"#.to_owned()]);
+    assert!(is_over);
+    assert!(matches!(log.next(place, reader), Next::Over), "the first reader has been relieved");
+    assert!(log.read(99).is_none() && Place::parse("x").is_none());
+}
+
+#[tokio::test]
+async fn what_nobody_reads_is_bounded_and_the_last_word_stays() {
+    let log = Log::default();
+    let stream = log.open(&[id("1")], &[id("7")], true);
+    log.can_be_resumed(stream);
+    let padding = "x".repeat(100_000);
+    for _ in 0..200 {
+        say(&log, &format!(r#"{{"method":"notifications/progress","params":{{"progressToken":7,"message":"{padding}"}}}}"#)).await;
+    }
+    say(&log, r#"{"id":1,"result":{}}"#).await;
+    assert!(Excess::of(log.lock().streams.values()).bytes <= MAX_KEPT_BYTES);
+    let reader = log.read(stream).unwrap();
+    let (said, is_over) = drained(&log, Place { stream, event: 0 }, reader);
+    assert_eq!(said.last().unwrap(), r#"{"id":1,"result":{}}"#);
+    assert!(is_over);
+}
+
+#[tokio::test]
+async fn an_answer_alone_needs_no_stream() {
+    let log = Log::default();
+    let stream = log.open(&[id("1")], &[], true);
+    assert!(!log.has_begun(stream) && log.take_sole_answer(stream).is_none());
+    say(&log, r#"{"id":1,"result":{}}"#).await;
+    assert!(log.has_begun(stream));
+    assert!(log.take_sole_answer(stream).is_some());
+    assert!(!log.is_awaited() && log.read(stream).is_none());
+}
+
+#[tokio::test]
+async fn a_batch_is_answered_by_one_line_or_several() {
+    let log = Log::default();
+    let stream = log.open(&[id("1"), id("2"), id("3")], &[], true);
+    let reader = log.read(stream).unwrap();
+    let both = r#"[{"id":1,"result":{}},{"id":3,"result":{}}]"#;
+    let Line::Batch(envelopes) = Line::of(both.as_bytes()) else { panic!() };
+    let message = Message::of(vec![both.as_bytes().to_vec().into()]);
+    log.say(&envelopes, Source::Line(both.as_bytes()), message).await;
+    assert!(log.is_awaited());
+    say(&log, r#"{"id":2,"result":{}}"#).await;
+    let (said, is_over) = drained(&log, Place { stream, event: 0 }, reader);
+    assert!(said.len() == 2 && is_over, "{said:?}");
+}
+
+#[tokio::test]
+async fn who_leaves_without_a_place_to_come_back_to_is_forgotten() {
+    let log = Log::default();
+    let stream = log.open(&[id("1")], &[], true);
+    let reader = log.read(stream).unwrap();
+    log.leave(stream, reader);
+    assert!(!log.is_awaited() && log.read(stream).is_none());
+    say(&log, r#"{"id":1,"result":{}}"#).await;
+    assert!(log.lock().streams.is_empty());
+}
+
+#[tokio::test]
+async fn answers_that_nobody_comes_back_for_are_bounded() {
+    let log = Log::default();
+    let padding = "x".repeat(1_000_000);
+    for number in 0..50 {
+        let stream = log.open(&[id(&number.to_string())], &[], true);
+        log.can_be_resumed(stream);
+        say(&log, &format!(r#"{{"id":{number},"result":"{padding}"}}"#)).await;
+    }
+    assert!(Excess::of(log.lock().streams.values()).bytes <= MAX_KEPT_BYTES);
+    let newest = log.read(50).unwrap();
+    assert!(matches!(log.next(Place { stream: 50, event: 0 }, newest), Next::Event(..)));
+}
