@@ -5,12 +5,19 @@
 
 mod distinct;
 mod field;
+mod fields;
+mod inner;
+mod inside;
 mod kind;
 mod lead;
+mod names;
+mod observer;
 mod outline;
 mod range;
+mod reading;
 mod records;
 mod samples;
+mod shorten;
 mod table;
 
 use std::io;
@@ -18,13 +25,17 @@ use std::io;
 use forebay_store::Mapped;
 use serde_json::{Map, Value, json};
 
+#[cfg(test)]
+pub(crate) use self::field::Nested;
 pub(crate) use self::{
     distinct::Count,
-    field::{Field, Raw, is_marker, text_of},
+    field::{Field, Items, Raw, is_marker, text_of},
+    fields::{FOREIGN, KEY},
     kind::{Kind, has_form},
     outline::Outline,
     records::Records,
-    table::{Builder, KEY, Table},
+    shorten::to_fit,
+    table::{Builder, Table},
 };
 use crate::{
     capture::Captured,
@@ -97,8 +108,11 @@ pub(crate) fn of_payload(payload: usize, bytes: &Mapped, policy: &Policy) -> Pro
         let view = view(bytes);
         Some((view.format, view.contents(rules)?))
     });
-    let (format, Contents { tables, envelope, counts }) =
+    let (format, Contents { mut tables, envelope, mut counts }) =
         found.unwrap_or((Format::Text, Contents::default()));
+    let (inner, left_out) = inner::of(&tables);
+    counts.tables += inner.len() + left_out;
+    tables.extend(inner);
     let outline = tables.is_empty().then(|| outline::of(bytes));
     Profile { payload, format, tables, envelope, counts, outline }
 }
@@ -110,18 +124,16 @@ impl Profile {
     }
 
     /// What the tables are called, behind the dataset's own name: the main one nothing, others what
-    /// their path ends with, if that is a word of their own, or else their number.
+    /// their path ends with, if need be with the name before it, or else their number.
     pub(crate) fn table_names(&self) -> Vec<String> {
         let mut names = vec![String::new()];
         for (index, table) in self.tables.iter().enumerate().skip(1) {
-            let last = table.path.rsplit(['.', '[', ']', '"']).find(|part| !part.is_empty());
-            let is_word = |text: &&str| {
-                text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                    && text.bytes().any(|byte| byte.is_ascii_alphabetic())
-                    && !names.iter().any(|known| known.eq_ignore_ascii_case(text))
-            };
-            let name = last.filter(is_word).map_or_else(|| (index + 1).to_string(), str::to_owned);
-            names.push(name);
+            let mut words = table.path.rsplit(['.', '[', ']', '"', '*']).filter(|it| is_word(it));
+            let last = words.next().map(str::to_owned);
+            let both = last.as_ref().zip(words.next()).map(|(last, it)| format!("{it}_{last}"));
+            let is_free = |name: &String| !names.iter().any(|it| it.eq_ignore_ascii_case(name));
+            let name = [last, both].into_iter().flatten().find(is_free);
+            names.push(name.unwrap_or_else(|| (index + 1).to_string()));
         }
         names
     }
@@ -166,8 +178,18 @@ impl Profile {
         details.insert("format".to_owned(), self.format.name().into());
         details.insert("payload".to_owned(), self.payload.into());
         details.insert("tables".to_owned(), tables.into());
+        let left_out = self.counts.tables.saturating_sub(self.tables.len());
+        if left_out > 0 {
+            details.insert("otherTables".to_owned(), left_out.into());
+        }
         details.insert("envelope".to_owned(), envelope.into());
         details.insert("samples".to_owned(), samples.into());
         details
     }
+}
+
+/// True if a part of a path can be a table's name, without quotes.
+fn is_word(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }

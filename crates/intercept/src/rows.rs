@@ -3,19 +3,17 @@
 //! They are read as they were described ([`crate::shape`]): what the summary says of a field is true
 //! of its column. Columns go by their place, since names may be anything, and twice the same.
 
-use std::{
-    collections::HashMap,
-    io::{self, Write},
-};
+mod column;
+
+use std::io::{self, Write};
 
 use forebay_store::Mapped;
 use forebay_wire::walk;
-use jiff::{Timestamp, tz::TimeZone};
-use memchr::{memchr2, memmem};
 use serde_json::Value;
 
+use self::column::{Members, push_text};
 use crate::{
-    profile::{KEY, Raw, Records, is_marker, text_of},
+    profile::{Raw, Records, text_of},
     shape::{self, Format, quoted},
 };
 
@@ -69,9 +67,7 @@ pub fn write_lines(payload: &Mapped, out: &mut dyn Write) -> io::Result<Written>
 struct Writer<'w> {
     payload: &'w Mapped,
     out: &'w mut dyn Write,
-    /// For each column, how its values are written.
-    columns: Vec<Column>,
-    by_name: HashMap<Vec<u8>, usize>,
+    columns: Members,
     /// Records are JSON, in the payload itself.
     is_json: bool,
     /// Strings in JSON stand for whatever they look like.
@@ -85,41 +81,12 @@ struct Writer<'w> {
     trouble: Option<io::Error>,
 }
 
-struct Column {
-    style: Style,
-    /// The row that has a value for it already: of two of the same name the first one counts.
-    last_row: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
-    Text,
-    Timestamp,
-    Other,
-}
-
 impl<'w> Writer<'w> {
     fn new(payload: &'w Mapped, facts: &Value, format: Format, out: &'w mut dyn Write) -> Self {
-        let fields = || facts["fields"].as_array().into_iter().flatten();
-        let style = |field: &Value| match field["type"].as_str() {
-            Some("string" | "date" | "uuid" | "url") => Style::Text,
-            Some("timestamp") => Style::Timestamp,
-            _ => Style::Other,
-        };
-        let columns = fields().map(|field| Column { style: style(field), last_row: 0 }).collect();
-        let name = |field: &Value| field["name"].as_str().unwrap_or_default().as_bytes().to_vec();
-        let mut by_name: HashMap<Vec<u8>, usize> = HashMap::new();
-        for (index, field) in fields().enumerate() {
-            by_name.entry(name(field)).or_insert(index);
-        }
-        if facts["kind"] == "map" {
-            by_name.insert(KEY.to_vec(), 0);
-        }
         Self {
             payload,
             out,
-            columns,
-            by_name,
+            columns: Members::by_place(&facts["fields"]),
             is_json: matches!(format, Format::Json | Format::Ndjson),
             has_cells: format == Format::Xml,
             row: Vec::new(),
@@ -143,79 +110,11 @@ impl<'w> Writer<'w> {
         if self.row.is_empty() || self.trouble.is_some() {
             return;
         }
-        if self.row.last() == Some(&b',') {
-            self.row.pop();
-        }
-        self.row.extend(b"}\n");
+        column::close(&mut self.row, b'}');
+        self.row.push(b'\n');
         self.longest_line = self.longest_line.max(self.row.len());
         self.trouble = self.out.write_all(&self.row).err();
         self.row.clear();
-    }
-
-    /// Begins a value, and says how it is written; `None` if it is not.
-    fn begin(&mut self, name: &[u8]) -> Option<Style> {
-        let index = *self.by_name.get(name)?;
-        let column = &mut self.columns[index];
-        if column.last_row == self.rows {
-            return None;
-        }
-        column.last_row = self.rows;
-        let _ = write!(self.row, "\"{index}\":");
-        Some(column.style)
-    }
-
-    fn value(&mut self, name: &[u8], value: Raw<'_>) {
-        let Some(style) = self.begin(name) else { return };
-        match value {
-            Raw::Json(json @ [b'"', ..]) if self.has_cells => self.cell(&text_of(json), style),
-            Raw::Json(json @ [b'"', ..]) if style == Style::Timestamp => {
-                self.timestamp(&text_of(json));
-            }
-            Raw::Json(json) => self.json(json),
-            Raw::Number(number) => self.row.extend(number.json),
-            Raw::Text(text) if style == Style::Timestamp => self.timestamp(text),
-            Raw::Text(text) => push_text(&mut self.row, text),
-            Raw::Cell(text) => self.cell(text, style),
-        }
-        self.row.push(b',');
-    }
-
-    fn json(&mut self, json: &[u8]) {
-        let start = self.row.len();
-        self.row.extend_from_slice(json);
-        let copy = &mut self.row[start..];
-        // Between the values of a JSON document there may be line breaks; in its texts there are
-        // none.
-        if memchr2(b'\n', b'\r', json).is_some() {
-            copy.iter_mut()
-                .filter(|byte| matches!(byte, b'\n' | b'\r'))
-                .for_each(|byte| *byte = b' ');
-        }
-        mend_surrogates(copy);
-    }
-
-    fn cell(&mut self, cell: &[u8], style: Style) {
-        let trimmed = cell.trim_ascii();
-        match style {
-            _ if cell.is_empty() => self.row.extend(b"null"),
-            Style::Text => push_text(&mut self.row, cell),
-            Style::Timestamp => self.timestamp(trimmed),
-            Style::Other if is_marker(cell) => self.row.extend(b"null"),
-            Style::Other => push_text(&mut self.row, trimmed),
-        }
-    }
-
-    /// A time in UTC, with a point before its fraction: what reads these lines knows no other.
-    fn timestamp(&mut self, text: &[u8]) {
-        let text = String::from_utf8_lossy(text).replacen(',', ".", 1);
-        let is_utc = text.ends_with(['Z', 'z'])
-            || !text.bytes().skip(16).any(|byte| matches!(byte, b'+' | b'-'));
-        let other_zone = || -> Option<String> {
-            let time: Timestamp = text.trim().replacen(' ', "T", 1).parse().ok()?;
-            Some(time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S%.f").to_string())
-        };
-        let time = if is_utc { None } else { other_zone() };
-        push_text(&mut self.row, time.unwrap_or(text).as_bytes());
     }
 }
 
@@ -223,6 +122,7 @@ impl Records<'_> for Writer<'_> {
     fn record(&mut self, written: &[u8]) -> bool {
         self.end_row();
         self.rows += 1;
+        self.columns.begin();
         self.row.push(b'{');
         let offset = written.as_ptr().addr().wrapping_sub(self.payload.as_ptr().addr());
         if offset < self.payload.len() {
@@ -238,12 +138,13 @@ impl Records<'_> for Writer<'_> {
     }
 
     fn field(&mut self, _place: usize, name: &[u8], value: Raw<'_>) {
-        self.value(name, value);
+        self.columns.member(&mut self.row, name, value, self.has_cells);
     }
 
     fn members(&mut self, _before: usize, json: &[u8]) {
         for (key, value) in walk::members(json).into_iter().flatten() {
-            self.value(&text_of(quoted(json, key)), Raw::Json(value));
+            let name = text_of(quoted(json, key));
+            self.columns.member(&mut self.row, &name, Raw::Json(value), self.has_cells);
         }
     }
 
@@ -253,38 +154,6 @@ impl Records<'_> for Writer<'_> {
 
     fn is_mostly_skipped(&self) -> bool {
         self.skipped * 10 > self.rows
-    }
-}
-
-/// Writes a text as a JSON string.
-fn push_text(row: &mut Vec<u8>, text: &[u8]) {
-    let written = serde_json::to_writer(&mut *row, &String::from_utf8_lossy(text));
-    debug_assert!(written.is_ok(), "a text in memory can be written");
-}
-
-/// Half a surrogate pair is allowed in JSON, but no text can hold it: what reads these lines would
-/// refuse them all.
-fn mend_surrogates(json: &mut [u8]) {
-    let unit = |json: &[u8], at: usize| -> Option<u16> {
-        let escape = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(str::from_utf8(escape).ok()?, 16).ok()
-    };
-    let mut at = 0;
-    while let Some(found) = memmem::find(&json[at..], b"\\u") {
-        at += found;
-        let backslashes = json[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
-        match unit(json, at) {
-            // The backslash is itself escaped: this is text.
-            _ if backslashes % 2 == 1 => at += 2,
-            Some(0xD800..=0xDBFF) if matches!(unit(json, at + 6), Some(0xDC00..=0xDFFF)) => {
-                at += 12;
-            }
-            Some(0xD800..=0xDFFF) => {
-                json[at + 2..at + 6].copy_from_slice(b"fffd");
-                at += 6;
-            }
-            _ => at += 2,
-        }
     }
 }
 
@@ -314,7 +183,7 @@ mod tests {
     #[test]
     fn records_of_every_form_become_rows() {
         let list = "[{\"a\":1,\n \"b\":\"x\"},{\"b\":null,\"A\":[1,\n2],\"b\":2}]";
-        assert_eq!(rows(list), [r#"{"at":1,"0":1,"1":"x"}"#, r#"{"at":19,"1":null,"2":[1, 2]}"#]);
+        assert_eq!(rows(list), [r#"{"at":1,"0":1,"1":"x"}"#, r#"{"at":19,"1":null,"2":[1,2]}"#]);
         let nested = r#"{"total":2,"data":{"edges":[{"node":{"id":7}},{"node":{"id":8}},{"node":{"id":9}}]}}"#;
         assert_eq!(rows(nested)[1], r#"{"at":54,"0":8}"#);
         let columns = r#"{"a":[1,2,3],"b":["x","y","z"]}"#;
@@ -342,21 +211,6 @@ mod tests {
         let log = (10..40).map(line).collect::<Vec<_>>().join("\n");
         let row = r#"{"0":"2024-01-01 10:00:10.241","1":"INFO","2":"something was done 10"}"#;
         assert_eq!(rows(&log)[0], row);
-    }
-
-    #[test]
-    fn half_a_surrogate_pair_is_mended() {
-        for (json, mended) in [
-            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
-            (r#""\ud83d!""#, r#""\ufffd!""#),
-            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
-            (r#""\\ud83d""#, r#""\\ud83d""#),
-            (r#""\\\ud83d""#, r#""\\\ufffd""#),
-        ] {
-            let mut text = json.as_bytes().to_vec();
-            mend_surrogates(&mut text);
-            assert_eq!(String::from_utf8(text).unwrap(), mended);
-        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use forebay_store::Mapped;
 
-pub(crate) use self::json::quoted;
+pub(crate) use self::json::{quoted, step};
 use crate::profile::{Builder, Records, Rules, Table};
 
 /// A text that has to be written anew as JSON is looked at up to this length.

@@ -8,16 +8,22 @@
 mod examples;
 mod fields;
 mod harmless;
+mod names;
+mod tree;
 
 use std::fmt::Write as _;
 
 use forebay_store::Dataset;
 use serde_json::{Value, json};
 
-use self::harmless::harmless;
+use self::{
+    fields::{Extent, Teller},
+    harmless::harmless,
+    tree::Tree,
+};
 use crate::{
     policy::Policy,
-    profile::{Field, Outline, Profile, Table},
+    profile::{self, Outline, Profile, Table},
     tokens,
 };
 
@@ -25,7 +31,12 @@ use crate::{
 const MAX_BYTES: usize = 8_000;
 const MAX_SAMPLE_CHARS: usize = 300;
 const MAX_VALUE_CHARS: usize = 40;
-const MAX_NAME_CHARS: usize = 80;
+const MAX_NAME_CHARS: usize = 100;
+/// From this many tokens on, a result's summary may be as long as the policy allows; that of a shorter
+/// one is shorter, so that it saves as much.
+const FULL_SUMMARY_TOKENS: u64 = 40_000;
+/// A byte of text is at least this part of a token: what is longer need not be counted.
+const MAX_BYTES_PER_TOKEN: usize = 6;
 
 /// What is said of a dataset.
 #[derive(Debug)]
@@ -43,14 +54,20 @@ pub(crate) fn of(
     policy: &Policy,
     advice: Option<&str>,
 ) -> Summary {
+    let names = profile.table_names();
+    let name = |suffix: &String| match suffix.as_str() {
+        "" => dataset.id().to_string(),
+        suffix => format!("{}_{suffix}", dataset.id()),
+    };
     let subject = Subject {
         dataset,
         profile,
-        by_weight: fields::by_weight(profile),
-        examples: profile.main().map(|table| examples::of(dataset.id(), table)).unwrap_or_default(),
+        tree: Tree::of(profile),
+        table_names: names.iter().map(name).collect(),
+        examples: examples::of(dataset.id(), profile),
         advice,
     };
-    let budget = policy.summary_tokens as u64;
+    let budget = subject.budget(policy);
     Summary {
         text: subject.fitting(budget, |shares| subject.text(shares)),
         facts: subject.fitting(budget, |shares| subject.facts(shares).to_string()),
@@ -60,54 +77,87 @@ pub(crate) fn of(
 /// How much of each kind of fact is told.
 #[derive(Debug, Clone, Copy)]
 struct Shares {
-    /// Fields, or headings.
+    /// Fields, or headings; and how many of them in full.
     items: usize,
+    full: usize,
     samples: usize,
-    /// Values beside the table, other tables, examples.
+    /// Values beside the table, and examples.
     extras: usize,
+    tables: usize,
 }
 
 impl Shares {
+    /// Less: samples first, then what is told of the least telling fields, then these themselves.
     fn fewer(self) -> Self {
         match self {
             Self { samples: 3, .. } => Self { samples: 2, ..self },
             Self { extras: 4.., .. } => Self { extras: 3, ..self },
             Self { samples: 2, .. } => Self { samples: 1, ..self },
-            Self { items: 9.., .. } => Self { items: self.items * 4 / 5, ..self },
+            Self { items, full, .. } if full > 8 && full * 4 > items => {
+                Self { full: full * 4 / 5, ..self }
+            }
+            // A text without tables is told by its lines rather than by its headings.
+            Self { samples: 1, tables: 1.., .. } => Self { samples: 0, ..self },
+            Self { extras: 3, .. } => Self { extras: 2, ..self },
+            Self { tables: 13.., .. } => Self { tables: 12, ..self },
+            Self { items: items @ 9.., full, .. } => {
+                let items = items * 9 / 10;
+                Self { items, full: full.min(items), ..self }
+            }
             Self { samples: 1, .. } => Self { samples: 0, ..self },
-            Self { items: 1.., .. } => Self { items: self.items * 4 / 5, ..self },
-            Self { .. } => Self { extras: 0, ..self },
+            Self { tables: 4.., .. } => Self { tables: 3, ..self },
+            Self { extras: 2, .. } => Self { extras: 1, ..self },
+            Self { items: items @ 1.., .. } => {
+                Self { items: items * 4 / 5, full: items * 4 / 5, ..self }
+            }
+            Self { .. } => Self { extras: 0, tables: 0, ..self },
         }
+    }
+
+    fn is_least(self) -> bool {
+        self.items == 0 && self.samples == 0 && self.extras == 0 && self.tables == 0
     }
 }
 
 struct Subject<'a> {
     dataset: &'a Dataset,
     profile: &'a Profile,
-    /// The fields' places, the most telling first.
-    by_weight: Vec<usize>,
+    tree: Tree<'a>,
+    /// What the tables are called in SQL.
+    table_names: Vec<String>,
     examples: Vec<String>,
     /// What can be done with it.
     advice: Option<&'a str>,
 }
 
 impl Subject<'_> {
+    /// How many tokens a summary may have: fewer, if the result has few.
+    fn budget(&self, policy: &Policy) -> u64 {
+        let most = policy.summary_tokens as u64;
+        let share = most * self.tokens().min(FULL_SUMMARY_TOKENS) / FULL_SUMMARY_TOKENS;
+        share.max(most * 3 / 5)
+    }
+
     /// Less and less, until it fits.
     fn fitting(&self, budget: u64, write: impl Fn(Shares) -> String) -> String {
         // A field takes three bytes at the least: more than this cannot fit.
         const MAX_ITEMS: usize = MAX_BYTES / 3;
         let items = match (self.profile.main(), &self.profile.outline) {
-            (Some(table), _) => table.fields.len(),
+            (Some(_), _) => self.tree.size(),
             (None, Some(outline)) => outline.headings.len(),
             (None, None) => 0,
         };
-        let mut shares = Shares { items: items.min(MAX_ITEMS), samples: 3, extras: 8 };
+        let items = items.min(MAX_ITEMS);
+        let tables = self.profile.tables.len();
+        let mut shares = Shares { items, full: items, samples: 3, extras: 8, tables };
+        let max_bytes = usize::try_from(budget).unwrap_or(usize::MAX);
+        let max_bytes = max_bytes.saturating_mul(MAX_BYTES_PER_TOKEN).min(MAX_BYTES);
         loop {
             let text = write(shares);
-            let fits = text.len() <= MAX_BYTES
+            let fits = text.len() <= max_bytes
                 && tokens::up_to(budget, &text).is_some()
                 && self.fits_whatever_its_name(budget, &text);
-            if fits || (shares.items == 0 && shares.samples == 0 && shares.extras == 0) {
+            if fits || shares.is_least() {
                 return text;
             }
             shares = shares.fewer();
@@ -158,11 +208,14 @@ impl Subject<'_> {
         };
         let place = harmless(&place, 200);
         let _ = writeln!(out, "- Total records: {} ({format}{place}{skipped})", table.records);
-        let shown = self.shown(table, shares.items);
-        let left_out = table.fields.len() - shown.len() + table.other_fields;
-        let fields: Vec<String> = shown.into_iter().map(fields::in_words).collect();
-        let more =
-            if left_out > 0 { format!(", and {left_out} more fields") } else { String::new() };
+        let teller = self.teller(shares);
+        let (fields, left_out) = teller.table(0);
+        let left_out = left_out + table.other_fields;
+        let more = match (fields.is_empty(), left_out) {
+            (_, 0) => String::new(),
+            (true, count) => format!("{count}"),
+            (false, count) => format!(", and {count} more fields"),
+        };
         let of_first = if table.observed < table.records {
             format!(" (of the first {} records)", table.observed)
         } else {
@@ -171,17 +224,13 @@ impl Subject<'_> {
         if !fields.is_empty() || left_out > 0 {
             let _ = writeln!(out, "- Fields{of_first}: {}{more}", fields.join(", "));
         }
-        let counts = self.profile.counts;
-        list(out, "Beside them", shares.extras, self.beside(), counts.envelope);
-        list(out, "Other tables", shares.extras, self.other_tables(), counts.tables - 1);
+        list(out, "Beside them", shares.extras, self.beside(), self.profile.counts.envelope);
+        self.other_tables(out, &teller, shares);
         for sample in table.samples.iter().take(shares.samples) {
-            let sample = harmless(sample, MAX_SAMPLE_CHARS);
-            let _ = writeln!(out, "- Sample: {sample}");
+            let _ = writeln!(out, "- Sample: {}", shortened(sample));
         }
-        if shares.extras > 0 {
-            for example in &self.examples {
-                let _ = writeln!(out, "- Example query: {example}");
-            }
+        for example in self.examples.iter().take(shares.extras) {
+            let _ = writeln!(out, "- Example query: {example}");
         }
     }
 
@@ -205,21 +254,20 @@ impl Subject<'_> {
         let others = self.other_payloads().map(|(path, bytes)| format!("{path} ({bytes} bytes)"));
         insert_some(&mut facts, "other_paths", others.collect());
         if let Some(table) = self.profile.main() {
-            let shown = self.shown(table, shares.items);
-            let left_out = table.fields.len() - shown.len() + table.other_fields;
-            let fields: Vec<Value> = shown.into_iter().map(fields::in_json).collect();
+            let teller = self.teller(shares);
+            let (fields, left_out) = teller.table_in_json(0);
+            let left_out = left_out + table.other_fields;
             facts["schema"] = json!({"fields": fields, "fields_left_out": left_out});
+            self.add_other_tables(&mut facts, &teller, shares);
             facts["records_at"] = harmless(&table.path, 200).into();
             if table.skipped > 0 {
                 facts["lines_skipped"] = table.skipped.into();
             }
             let samples = table.samples.iter().take(shares.samples);
-            let samples: Vec<String> = samples.map(|s| harmless(s, MAX_SAMPLE_CHARS)).collect();
+            let samples: Vec<String> = samples.map(|sample| shortened(sample)).collect();
             insert_some(&mut facts, "samples", samples);
             insert_some(&mut facts, "beside", self.beside().take(shares.extras).collect());
-            let tables: Vec<String> = self.other_tables().take(shares.extras).collect();
-            insert_some(&mut facts, "other_tables", tables);
-            let examples = if shares.extras > 0 { self.examples.clone() } else { Vec::new() };
+            let examples = self.examples.iter().take(shares.extras).cloned().collect();
             insert_some(&mut facts, "example_queries", examples);
         } else if let Some(outline) = &self.profile.outline {
             facts["lines"] = outline.lines.into();
@@ -237,11 +285,9 @@ impl Subject<'_> {
         facts
     }
 
-    /// The fields that are told of: the most telling ones, in their own order.
-    fn shown<'t>(&self, table: &'t Table, count: usize) -> Vec<&'t Field> {
-        let mut places: Vec<usize> = self.by_weight.iter().copied().take(count).collect();
-        places.sort_unstable();
-        places.into_iter().map(|place| &table.fields[place]).collect()
+    fn teller(&self, shares: Shares) -> Teller<'_> {
+        let extent = Extent { told: shares.items, full: shares.full };
+        Teller { tree: &self.tree, table_names: &self.table_names, extent }
     }
 
     fn size(&self) -> String {
@@ -283,14 +329,69 @@ impl Subject<'_> {
         })
     }
 
-    fn other_tables(&self) -> impl Iterator<Item = String> {
-        let tables = self.profile.tables.iter().zip(self.profile.table_names()).skip(1);
-        tables.map(|(table, name)| {
+    /// The tables beside the main one and inside it, those that are told of with their fields.
+    fn other_tables(&self, out: &mut String, teller: &Teller<'_>, shares: Shares) {
+        let all = self.profile.tables.iter().enumerate().skip(1);
+        let mut told = 0;
+        for (index, table) in all.take(shares.tables) {
+            told += 1;
             let path = harmless(&table.path, MAX_NAME_CHARS);
-            let (records, fields) = (table.records, table.fields.len());
-            format!("{}_{name} ({path}, {records} records, {fields} fields)", self.dataset.id())
-        })
+            let _ = write!(out, "- Table {}: {} records", self.table_names[index], table.records);
+            let _ = write!(out, " at {path}");
+            if let Some(within) = &table.within {
+                let with: Vec<String> =
+                    within.columns().map(|name| names::shown(name, MAX_NAME_CHARS)).collect();
+                if !with.is_empty() {
+                    let _ = write!(out, ", each with {}", with.join(", "));
+                }
+            }
+            let (fields, left_out) = teller.table(index);
+            let left_out = left_out + table.other_fields;
+            let _ = match (fields.is_empty(), left_out) {
+                (true, count) => writeln!(out, "; {count} fields"),
+                (false, 0) => writeln!(out, ": {}", fields.join(", ")),
+                (false, count) => writeln!(out, ": {}, and {count} more fields", fields.join(", ")),
+            };
+        }
+        let left_out = self.profile.counts.tables.saturating_sub(1 + told);
+        if left_out > 0 {
+            let _ = writeln!(out, "- {left_out} more tables");
+        }
     }
+
+    /// The same as JSON.
+    fn add_other_tables(&self, facts: &mut Value, teller: &Teller<'_>, shares: Shares) {
+        let all = self.profile.tables.iter().enumerate().skip(1).take(shares.tables);
+        let tables: Vec<Value> = all
+            .map(|(index, table)| {
+                let (fields, left_out) = teller.table_in_json(index);
+                let mut told = json!({
+                    "name": self.table_names[index],
+                    "path": harmless(&table.path, MAX_NAME_CHARS),
+                    "records": table.records,
+                    "fields": fields,
+                    "fields_left_out": left_out + table.other_fields,
+                });
+                if let Some(within) = &table.within {
+                    told["with"] = within.columns().collect();
+                }
+                told
+            })
+            .collect();
+        let left_out = self.profile.counts.tables.saturating_sub(1 + tables.len());
+        if !tables.is_empty() {
+            facts["tables"] = tables.into();
+        }
+        if left_out > 0 {
+            facts["tables_left_out"] = left_out.into();
+        }
+    }
+}
+
+/// A sample that fits, shortened value by value if it is JSON.
+fn shortened(sample: &str) -> String {
+    let fitting = profile::to_fit(sample.as_bytes(), MAX_SAMPLE_CHARS);
+    harmless(&fitting.unwrap_or_else(|| sample.to_owned()), MAX_SAMPLE_CHARS)
 }
 
 fn list(
@@ -302,8 +403,12 @@ fn list(
 ) {
     let shown: Vec<String> = items.take(count).collect();
     let left_out = in_all.saturating_sub(shown.len());
-    if !shown.is_empty() {
-        let more = if left_out > 0 { format!(", and {left_out} more") } else { String::new() };
+    let more = match (shown.is_empty(), left_out) {
+        (_, 0) => String::new(),
+        (true, count) => format!("{count} values"),
+        (false, count) => format!(", and {count} more"),
+    };
+    if !shown.is_empty() || left_out > 0 {
         let _ = writeln!(out, "- {name}: {}{more}", shown.join(", "));
     }
 }

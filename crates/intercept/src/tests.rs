@@ -252,7 +252,9 @@ fn records_are_found_wherever_they_lie() {
             60,
             6,
         ),
-        (json!({"few": orders(2), "many": orders(70)}), "$.many", 70, 6),
+        (json!({"few": [{"x": 1}], "many": orders(70)}), "$.many", 70, 6),
+        // The same kind of records under several keys, with the key.
+        (json!({"open": orders(2), "closed": orders(70)}), "$.*", 72, 7),
         (Value::Object(by_name), "$", 50, 3),
         (
             json!({"names": (0..900).map(|i| format!("n{i}")).collect::<Vec<_>>()}),

@@ -1,10 +1,8 @@
 //! The columns of a table that is made from records: their names in SQL, and their types.
-
-use std::collections::HashSet;
+//!
+//! What the summary calls a thing is what SQL has: both follow from the same facts.
 
 use serde_json::Value;
-
-use crate::{NUMBER, PLACE};
 
 /// A column in the making.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +14,7 @@ pub(crate) struct Made {
 }
 
 /// What values are read as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Type {
     Integer,
     /// An integer of more than 64 bits.
@@ -26,47 +24,137 @@ pub(crate) enum Type {
     Timestamp,
     Date,
     Text,
-    /// Lists and structs, which have a type of their own if they are alike.
-    Nested,
+    /// Texts, as far as anyone knows: there is no value at all.
+    Null,
+    Struct(Vec<Made>),
+    List(Box<Type>),
+    /// Objects whose keys are data.
+    Map(Box<Type>),
     /// Anything.
     Json,
 }
 
 impl Type {
     /// What values can be read as that may be anything.
-    pub(crate) fn as_written(self) -> Self {
+    pub(crate) fn as_written(&self) -> Self {
         match self {
-            Self::Nested | Self::Json => Self::Json,
+            Self::Struct(_) | Self::List(_) | Self::Map(_) | Self::Json => Self::Json,
             Self::Integer
             | Self::Huge
             | Self::Float
             | Self::Boolean
             | Self::Timestamp
             | Self::Date
-            | Self::Text => Self::Text,
+            | Self::Text
+            | Self::Null => Self::Text,
         }
     }
 
     /// What DuckDB calls it.
-    pub(crate) fn sql(self) -> &'static str {
+    pub(crate) fn sql(&self) -> String {
         match self {
-            Self::Integer => "BIGINT",
-            Self::Huge => "HUGEINT",
-            Self::Float => "DOUBLE",
-            Self::Boolean => "BOOLEAN",
-            Self::Timestamp => "TIMESTAMP",
-            Self::Date => "DATE",
-            Self::Text => "VARCHAR",
-            Self::Nested | Self::Json => "JSON",
+            Self::Integer => "BIGINT".to_owned(),
+            // Parquet has no integers of more than 64 bits.
+            Self::Huge => "DECIMAL(38,0)".to_owned(),
+            Self::Float => "DOUBLE".to_owned(),
+            Self::Boolean => "BOOLEAN".to_owned(),
+            Self::Timestamp => "TIMESTAMP".to_owned(),
+            Self::Date => "DATE".to_owned(),
+            Self::Text | Self::Null => "VARCHAR".to_owned(),
+            Self::Struct(members) => {
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|member| format!("{} {}", quoted(&member.name), member.kind.sql()))
+                    .collect();
+                format!("STRUCT({})", members.join(", "))
+            }
+            // Nothing is known of what is not there.
+            Self::List(items) if **items == Self::Null => "JSON[]".to_owned(),
+            Self::List(items) => format!("{}[]", items.sql()),
+            Self::Map(values) => format!("MAP(VARCHAR, {})", values.sql()),
+            Self::Json => "JSON".to_owned(),
+        }
+    }
+
+    /// How many columns it takes in a file.
+    pub(crate) fn leaves(&self) -> usize {
+        match self {
+            Self::Struct(members) => members.iter().map(|member| member.kind.leaves()).sum(),
+            Self::List(items) => items.leaves(),
+            Self::Map(values) => 1 + values.leaves(),
+            _ => 1,
+        }
+    }
+
+    /// The type that covers the values of both.
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (ours, theirs) if ours == theirs => ours,
+            (Self::Null, known) | (known, Self::Null) => known,
+            (Self::Integer | Self::Huge | Self::Float, Self::Float)
+            | (Self::Float, Self::Integer | Self::Huge) => Self::Float,
+            (Self::Integer, Self::Huge) | (Self::Huge, Self::Integer) => Self::Huge,
+            (Self::Date, Self::Timestamp) | (Self::Timestamp, Self::Date) => Self::Timestamp,
+            (Self::Text, Self::Date | Self::Timestamp)
+            | (Self::Date | Self::Timestamp, Self::Text) => Self::Text,
+            (Self::List(ours), Self::List(theirs)) => Self::List(Box::new(ours.or(*theirs))),
+            (Self::Map(ours), Self::Map(theirs)) => Self::Map(Box::new(ours.or(*theirs))),
+            (Self::Struct(ours), Self::Struct(theirs)) => Self::Struct(united(ours, theirs)),
+            _ => Self::Json,
         }
     }
 }
 
+impl Type {
+    /// The expression that makes a value of this type, `column`, one of `other`; `None` if it is one.
+    pub(crate) fn cast(&self, column: &str, other: &Self) -> Option<String> {
+        match other {
+            _ if self == other => None,
+            Self::Json => Some(format!("to_json({column})")),
+            other => Some(format!("CAST({column} AS {})", other.sql())),
+        }
+    }
+
+    /// True if [`Type::cast`] keeps what the values say. Inside, what becomes JSON would be read as
+    /// JSON, which a text is not.
+    pub(crate) fn can_be_cast_to(&self, other: &Self) -> bool {
+        *other == Self::Json || self.fits(other)
+    }
+
+    fn fits(&self, other: &Self) -> bool {
+        match (self, other) {
+            (ours, theirs) if ours == theirs => true,
+            (Self::Null, _) => true,
+            (Self::List(ours), Self::List(theirs)) => ours.fits(theirs),
+            (Self::Map(ours), Self::Map(theirs)) => ours.fits(theirs),
+            (Self::Struct(ours), Self::Struct(theirs)) => ours.iter().all(|own| {
+                let same = theirs.iter().find(|it| it.name.eq_ignore_ascii_case(&own.name));
+                same.is_some_and(|same| own.kind.fits(&same.kind))
+            }),
+            (_, Self::Json | Self::List(_) | Self::Map(_) | Self::Struct(_)) => false,
+            // Those that cover others are read from them.
+            _ => true,
+        }
+    }
+}
+
+/// Columns or members by name, those of both together.
+pub(crate) fn united(mut ours: Vec<Made>, theirs: Vec<Made>) -> Vec<Made> {
+    for column in theirs {
+        match ours.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&column.name)) {
+            Some(known) => {
+                let kind = std::mem::replace(&mut known.kind, Type::Null);
+                known.kind = kind.or(column.kind);
+            }
+            None => ours.push(column),
+        }
+    }
+    ours
+}
+
 /// The columns of a table, of which `facts` are the metadata.
 pub(crate) fn of(facts: &Value) -> Vec<Made> {
-    let fields = facts["fields"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let names = unique_names(fields.iter().map(|field| field["name"].as_str().unwrap_or_default()));
-    names.into_iter().zip(fields).map(|(name, field)| Made { name, kind: kind(field) }).collect()
+    members(&facts["fields"])
 }
 
 /// The columns of a text without records.
@@ -75,49 +163,34 @@ pub(crate) fn of_lines() -> Vec<Made> {
     vec![column("line", Type::Integer), column("text", Type::Text)]
 }
 
+fn members(fields: &Value) -> Vec<Made> {
+    let fields = fields.as_array().map(Vec::as_slice).unwrap_or_default();
+    fields.iter().map(|field| Made { name: name(field).to_owned(), kind: kind(field) }).collect()
+}
+
+/// What a field is called in SQL.
+fn name(field: &Value) -> &str {
+    field.get("column").unwrap_or(&field["name"]).as_str().unwrap_or_default()
+}
+
 fn kind(field: &Value) -> Type {
     let fits = |key: &str, fits: fn(&str) -> bool| field[key].as_str().is_none_or(fits);
     match field["type"].as_str() {
         Some("integer") => {
-            let all = |is: fn(&str) -> bool| fits("min", is) && fits("max", is);
-            if all(|text| text.parse::<i64>().is_ok()) {
-                Type::Integer
-            } else if all(|text| text.parse::<i128>().is_ok()) {
-                Type::Huge
-            } else {
-                Type::Text
-            }
+            let is_short = |text: &str| text.parse::<i64>().is_ok();
+            if fits("min", is_short) && fits("max", is_short) { Type::Integer } else { Type::Huge }
         }
         Some("float") => Type::Float,
         Some("boolean") => Type::Boolean,
         Some("timestamp") => Type::Timestamp,
         Some("date") => Type::Date,
-        Some("list" | "struct") => Type::Nested,
-        Some("mixed") => Type::Json,
+        Some("struct") => Type::Struct(members(&field["fields"])),
+        Some("list") => Type::List(Box::new(kind(&field["items"]))),
+        Some("map") => Type::Map(Box::new(kind(&field["values"]))),
+        Some("json") => Type::Json,
+        Some("null") => Type::Null,
         _ => Type::Text,
     }
-}
-
-/// Columns that we add ourselves.
-const RESERVED: [&str; 4] = [PLACE, NUMBER, "_dataset", "_captured_at"];
-
-/// Names that SQL can tell apart, whatever the fields are called: it does not heed capitals.
-pub(crate) fn unique_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut taken: HashSet<String> = RESERVED.iter().map(|name| (*name).to_owned()).collect();
-    let mut unique = Vec::new();
-    for (index, given) in names.enumerate() {
-        // Some characters cannot be in a name.
-        let given: String = given.chars().filter(|character| *character != '\0').collect();
-        let given = if given.is_empty() { format!("column_{}", index + 1) } else { given };
-        let mut name = given.clone();
-        let mut number = 2;
-        while !taken.insert(name.to_lowercase()) {
-            name = format!("{given}_{number}");
-            number += 1;
-        }
-        unique.push(name);
-    }
-    unique
 }
 
 /// A name in SQL.
@@ -137,17 +210,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_apart_as_sql_does() {
-        let names = ["id", "ID", "", "id_2", "Id", "column_3", "__at"];
-        let unique = unique_names(names.into_iter());
-        assert_eq!(unique, ["id", "ID_2", "column_3", "id_2_2", "Id_3", "column_3_2", "__at_2"]);
-    }
-
-    #[test]
     fn integers_have_as_many_bits_as_they_need() {
         let kind = |max: &str| kind(&json!({"type": "integer", "min": "0", "max": max}));
         assert_eq!(kind("9223372036854775807"), Type::Integer);
         assert_eq!(kind("9223372036854775808"), Type::Huge);
-        assert_eq!(kind(&"9".repeat(60)), Type::Text);
     }
 }

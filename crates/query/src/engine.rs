@@ -14,7 +14,7 @@ use crate::{
     columns::{literal, quoted},
     guard::Form,
     json,
-    tables::View,
+    views::View,
 };
 
 /// The table for a result that must be made before it can be looked at.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Column, QueryError, columns::quoted, engine::Engine, near, tables::View};
+use crate::{Column, QueryError, columns::quoted, engine::Engine, near, views::View};
 
 /// How many columns of a table are named.
 const SHOWN_COLUMNS: usize = 40;

@@ -20,6 +20,7 @@ mod protocol;
 mod rows;
 mod service;
 mod tables;
+mod views;
 mod worker;
 
 pub use columns::{literal, quoted};

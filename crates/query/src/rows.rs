@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::{
     Limits, PLACE, QueryError,
-    columns::{self, Made, Type, literal, quoted},
+    columns::{self, Made, literal, quoted},
     engine::{self, Engine, WIDE, failure},
     tables::{self, Table},
     worker::Watch,
@@ -32,9 +32,6 @@ use crate::{
 pub type RowReader =
     dyn Fn(&Mapped, Option<&Value>, &mut dyn Write) -> io::Result<(u64, usize)> + Send + Sync;
 
-/// The description of a nested value may be this long; one that is longer stays JSON.
-const MAX_STRUCTURE_BYTES: usize = 16 * 1024;
-
 /// The file of a table's rows, made if it is not there.
 pub(crate) fn file(
     store: &Store,
@@ -45,6 +42,7 @@ pub(crate) fn file(
     watch: &Watch,
 ) -> Result<PathBuf, QueryError> {
     let Table { dataset, index } = table;
+    let index = &tables::stored(dataset, *index);
     if tables::is_result(dataset) {
         return Ok(store.plain_file(dataset, 0)?);
     }
@@ -80,7 +78,7 @@ pub(crate) fn file(
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // A name that marks it as one that is left over, should we end before it has its own.
     let partial = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let is_lean = made.len() > WIDE;
+    let is_lean = made.iter().map(|column| column.kind.leaves()).sum::<usize>() > WIDE;
     let source = Source { lines: &lines.0, longest, columns: made, is_lean };
     let written = write(source, &partial, limits, spill, watch);
     if !matches!(&written, Ok(count) if *count == rows) {
@@ -174,42 +172,35 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Writes the rows, with as much type as all values bear.
+    /// Writes the rows, with the types that the metadata tell. Where these are of some records only,
+    /// what does not fit its type stays as it is written.
     fn write(&mut self, connection: &Connection, file: &Path) -> duckdb::Result<u64> {
-        let mut types = self.typed(connection)?;
-        match self.copy(connection, file, &types) {
+        match self.copy(connection, file) {
             Err(error) if is_misfit(&error) => {}
             other => return other,
         }
-        // Whatever does not fit its type stays as it is written.
         if !self.is_lean {
-            self.weaken_misfits(connection, &mut types)?;
-            match self.copy(connection, file, &types) {
+            self.weaken_misfits(connection)?;
+            match self.copy(connection, file) {
                 Err(error) if is_misfit(&error) => {}
                 other => return other,
             }
         }
-        for (column, kind) in self.columns.iter_mut().zip(&mut types) {
+        for column in &mut self.columns {
             column.kind = column.kind.as_written();
-            column.kind.sql().clone_into(kind);
         }
-        self.copy(connection, file, &types)
+        self.copy(connection, file)
     }
 
     /// Finds the columns with values that do not fit their type, and lets these be as written.
-    fn weaken_misfits(
-        &mut self,
-        connection: &Connection,
-        types: &mut [String],
-    ) -> duckdb::Result<()> {
-        for (index, kind) in types.iter_mut().enumerate() {
-            let reading = self.reading_of(index..index + 1);
-            let query = format!("SELECT count(CAST(\"{index}\" AS {kind})) FROM {reading}");
+    fn weaken_misfits(&mut self, connection: &Connection) -> duckdb::Result<()> {
+        for index in 0..self.columns.len() {
+            let query =
+                format!("SELECT count(\"{index}\") FROM {}", self.reading_of(index..index + 1));
             match connection.query_row(&query, [], |row| row.get::<_, i64>(0)) {
                 Err(error) if is_misfit(&error) => {
                     let column = &mut self.columns[index];
                     column.kind = column.kind.as_written();
-                    column.kind.sql().clone_into(kind);
                 }
                 other => drop(other?),
             }
@@ -217,43 +208,10 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// The types of the columns. Nested values have one if all of them are alike.
-    fn typed(&self, connection: &Connection) -> duckdb::Result<Vec<String>> {
-        let nested: Vec<usize> = (0..self.columns.len())
-            .filter(|index| self.columns[*index].kind == Type::Nested && !self.is_lean)
-            .collect();
-        let mut types: Vec<String> =
-            self.columns.iter().map(|column| column.kind.sql().to_owned()).collect();
-        if nested.is_empty() {
-            return Ok(types);
-        }
-        let asked: Vec<String> = nested
-            .iter()
-            .map(|index| format!("CAST(json_group_structure(\"{index}\") AS VARCHAR)"))
-            .collect();
-        let query = format!("SELECT [{}] FROM {}", asked.join(", "), self.reading());
-        let query = format!("SELECT CAST(to_json(s) AS VARCHAR) FROM ({query}) t(s)");
-        let found: String = connection.query_row(&query, [], |row| row.get(0))?;
-        let found: Vec<Option<String>> = serde_json::from_str(&found).unwrap_or_default();
-        for (index, structure) in nested.into_iter().zip(found) {
-            let structure = structure.filter(|structure| structure.len() <= MAX_STRUCTURE_BYTES);
-            let parsed = structure.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-            if let Some(kind) = parsed.as_ref().and_then(type_of) {
-                types[index] = kind;
-            }
-        }
-        Ok(types)
-    }
-
-    fn copy(&self, connection: &Connection, file: &Path, types: &[String]) -> duckdb::Result<u64> {
+    fn copy(&self, connection: &Connection, file: &Path) -> duckdb::Result<u64> {
         let mut selected = vec![format!("\"at\" AS {PLACE}")];
-        for (index, (column, kind)) in self.columns.iter().zip(types).enumerate() {
-            let name = quoted(&column.name);
-            selected.push(if *kind == column.kind.sql() {
-                format!("\"{index}\" AS {name}")
-            } else {
-                format!("CAST(\"{index}\" AS {kind}) AS {name}")
-            });
+        for (index, column) in self.columns.iter().enumerate() {
+            selected.push(format!("\"{index}\" AS {}", quoted(&column.name)));
         }
         let copy = format!(
             "COPY (SELECT {} FROM {}) TO {} ({})",
@@ -273,7 +231,7 @@ impl Source<'_> {
     /// The lines as a table with some of the columns.
     fn reading_of(&self, columns: Range<usize>) -> String {
         let columns: Vec<String> = columns
-            .map(|index| format!("'{index}': '{}'", self.columns[index].kind.sql()))
+            .map(|index| format!("'{index}': {}", literal(&self.columns[index].kind.sql())))
             .collect();
         format!(
             "read_json({}, format = 'newline_delimited', auto_detect = false, compression = 'uncompressed', \
@@ -295,30 +253,6 @@ fn is_misfit(error: &duckdb::Error) -> bool {
 
 fn is_too_much(error: &duckdb::Error) -> bool {
     error.to_string().contains("Out of Memory")
-}
-
-/// The SQL type of a structure such as `{"a":"BIGINT","b":["VARCHAR"]}`; `None` if it says nothing.
-fn type_of(structure: &Value) -> Option<String> {
-    match structure {
-        Value::String(name) if name == "JSON" || name == "NULL" => Some("JSON".to_owned()),
-        // Without a sign, a difference could not be below zero.
-        Value::String(name) if name == "UBIGINT" => Some("BIGINT".to_owned()),
-        Value::String(name) => Some(name.clone()),
-        Value::Array(list) => Some(format!("{}[]", type_of(list.first()?)?)),
-        Value::Object(members) => {
-            let names = columns::unique_names(members.keys().map(String::as_str));
-            // Names that differ in their capitals alone cannot stand in a struct.
-            if members.is_empty() || names.iter().ne(members.keys()) {
-                return Some("JSON".to_owned());
-            }
-            let fields: Option<Vec<String>> = members
-                .iter()
-                .map(|(name, kind)| Some(format!("{} {}", quoted(name), type_of(kind)?)))
-                .collect();
-            Some(format!("STRUCT({})", fields?.join(", ")))
-        }
-        _ => None,
-    }
 }
 
 /// Counts what is written, tells how far it is, and ends when it is told to.

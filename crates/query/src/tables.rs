@@ -8,25 +8,12 @@
 //! | `list_issues`, `github.list_issues` | the latest result of a tool |
 //! | `list_issues_history` | all its results, with `_dataset` and `_captured_at` |
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::fmt::Write as _;
 
 use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError};
 use serde_json::Value;
 
-use crate::{
-    PLACE, QueryError,
-    columns::{literal, quoted},
-    guard::TableName,
-    near,
-};
-
-/// A name, and what it stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct View {
-    pub(crate) schema: Option<String>,
-    pub(crate) name: String,
-    pub(crate) select: String,
-}
+use crate::{QueryError, columns::quoted, guard::TableName, near};
 
 /// A table of a dataset.
 #[derive(Debug, Clone)]
@@ -125,43 +112,6 @@ fn without_history(name: &str) -> Option<&str> {
     end.eq_ignore_ascii_case(HISTORY).then(|| &name[..start])
 }
 
-/// The query that a name stands for, given the files of its rows.
-pub(crate) fn select(
-    meaning: &Meaning,
-    rows: &mut dyn FnMut(&Table) -> Result<PathBuf, QueryError>,
-    with_places: bool,
-) -> Result<String, QueryError> {
-    let columns = if with_places { "*".to_owned() } else { format!("* EXCLUDE ({PLACE})") };
-    let mut from = |table: &Table| {
-        let file = literal(&rows(table)?.to_string_lossy());
-        // A result of a query has no places, and records without fields have nothing else.
-        let has_fields = facts(&table.dataset)
-            .get(table.index)
-            .is_none_or(|facts| facts["fields"].as_array().is_some_and(|it| !it.is_empty()));
-        let columns = if is_result(&table.dataset) || !has_fields { "*" } else { columns.as_str() };
-        let number = if with_places { ", file_row_number = true" } else { "" };
-        Ok::<_, QueryError>((columns.to_owned(), format!("FROM read_parquet({file}{number})")))
-    };
-    match meaning {
-        Meaning::One(table) => {
-            let (columns, from) = from(table)?;
-            Ok(format!("SELECT {columns} {from}"))
-        }
-        Meaning::History(results) => {
-            let mut parts = Vec::new();
-            for (entry, table) in results {
-                let (columns, from) = from(table)?;
-                parts.push(format!(
-                    "SELECT {} AS _dataset, TIMESTAMP {} AS _captured_at, {columns} {from}",
-                    literal(entry.id.as_str()),
-                    literal(&entry.timestamp.strftime("%Y-%m-%d %H:%M:%S%.f").to_string()),
-                ));
-            }
-            Ok(parts.join(" UNION ALL BY NAME "))
-        }
-    }
-}
-
 /// True if a dataset is the result of a query, whose payload is a file of rows.
 pub fn is_result(dataset: &Dataset) -> bool {
     dataset.metadata().description.more.get("format").is_some_and(|format| format == "parquet")
@@ -171,6 +121,15 @@ pub fn is_result(dataset: &Dataset) -> bool {
 pub(crate) fn facts(dataset: &Dataset) -> &[Value] {
     let tables = dataset.metadata().description.more.get("tables").and_then(Value::as_array);
     tables.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The table whose rows are in a file, of which a table is or in whose records it lies.
+pub(crate) fn stored(dataset: &Dataset, index: usize) -> usize {
+    let parent = facts(dataset).get(index).and_then(|facts| facts["parent"].as_u64());
+    match parent.and_then(|parent| usize::try_from(parent).ok()) {
+        Some(parent) if parent < index => stored(dataset, parent),
+        _ => index,
+    }
 }
 
 /// The names of a dataset's tables, each to be put behind the dataset's own; the first has none.

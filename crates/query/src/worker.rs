@@ -35,7 +35,8 @@ use crate::{
     library,
     protocol::{Ask, CANCEL, Query, Say, What},
     rows,
-    tables::{self, Meaning, View},
+    tables::{self, Meaning},
+    views::{self, View},
 };
 
 /// How long a worker waits for its first question.
@@ -167,7 +168,7 @@ impl Worker<'_> {
             if let Meaning::History(results) = &meaning {
                 self.watch.progress(0.0, &format!("reading {} results", results.len()));
             }
-            let select = tables::select(&meaning, rows, query.with_places)?;
+            let select = views::select(&meaning, rows, query.with_places)?;
             let (schema, name) = (name.schema.clone(), name.name.clone());
             views.push(View { schema, name, select });
         }

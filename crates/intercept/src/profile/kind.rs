@@ -13,7 +13,10 @@ pub(crate) enum Kind {
     Url,
     List,
     Struct,
-    Mixed,
+    /// Objects whose keys are data.
+    Map,
+    /// Anything: the values differ.
+    Json,
     Null,
 }
 
@@ -30,7 +33,8 @@ impl Kind {
             Self::Url => "url",
             Self::List => "list",
             Self::Struct => "struct",
-            Self::Mixed => "mixed",
+            Self::Map => "map",
+            Self::Json => "json",
             Self::Null => "null",
         }
     }
@@ -41,14 +45,14 @@ impl Kind {
             (a, b) if a == b => a,
             (Self::Integer, Self::Float) | (Self::Float, Self::Integer) => Self::Float,
             (a, b) if a.is_text() && b.is_text() => Self::String,
-            _ => Self::Mixed,
+            _ => Self::Json,
         }
     }
 
     /// [`Kind::or`] for cells, which are all texts: what is not of one kind is a string.
     pub(super) fn or_text(self, other: Self) -> Self {
         match self.or(other) {
-            Self::Mixed => Self::String,
+            Self::Json => Self::String,
             kind => kind,
         }
     }
@@ -67,7 +71,10 @@ impl Kind {
         if has_form(text, b"9999-99-99") && is_day(text) {
             return match text.len() {
                 10 => Self::Date,
-                16.. if has_form(text, b"9999-99-99T99:99") && is_rest_of_time(&text[16..]) => {
+                16.. if has_form(text, b"9999-99-99T99:99")
+                    && is_hour_and_minute(&text[11..])
+                    && is_rest_of_time(&text[16..]) =>
+                {
                     Self::Timestamp
                 }
                 _ => Self::String,
@@ -126,14 +133,30 @@ pub(crate) fn has_form(text: &[u8], form: &[u8]) -> bool {
         })
 }
 
+/// True if a text begins with a day that there is: what is not one could not be one in SQL.
 fn is_day(text: &[u8]) -> bool {
-    matches!(&text[5..7], [b'0', b'1'..=b'9'] | [b'1', b'0'..=b'2'])
-        && matches!(&text[8..10], [b'0', b'1'..=b'9'] | [b'1' | b'2', _] | [b'3', b'0' | b'1'])
+    let number =
+        |digits: &[u8]| digits.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+    let (year, month, day) = (number(&text[..4]), number(&text[5..7]), number(&text[8..10]));
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap => 29,
+        2 => 28,
+        1..=12 => 31,
+        _ => 0,
+    };
+    year > 0 && (1..=days).contains(&day)
+}
+
+/// True if a text of the form `99:99` is an hour and a minute.
+fn is_hour_and_minute(text: &[u8]) -> bool {
+    matches!(text[..2], [b'0' | b'1', _] | [b'2', b'0'..=b'3']) && matches!(text[3], b'0'..=b'5')
 }
 
 /// True if what follows the minutes is seconds, their fraction and a zone, each if it is there.
 fn is_rest_of_time(mut rest: &[u8]) -> bool {
-    if has_form(rest, b":99") {
+    if has_form(rest, b":99") && matches!(rest[1], b'0'..=b'5') {
         rest = &rest[3..];
         if let [b'.' | b',', b'0'..=b'9', ..] = rest {
             let digits = rest[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -167,6 +190,13 @@ mod tests {
         for (text, kind) in [
             ("2024-02-29", Kind::Date),
             ("2024-13-01", Kind::String),
+            ("2023-02-29", Kind::String),
+            ("1900-02-29", Kind::String),
+            ("2024-04-31", Kind::String),
+            ("0000-01-01", Kind::String),
+            ("2024-02-29T24:00", Kind::String),
+            ("2024-02-29T10:60", Kind::String),
+            ("2024-02-29T10:00:60Z", Kind::String),
             ("2024-02-29T10:00", Kind::Timestamp),
             ("2024-02-29 10:00:00.123456+02:00", Kind::Timestamp),
             ("2024-02-29T10:00:00Z", Kind::Timestamp),

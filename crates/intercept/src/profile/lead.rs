@@ -4,7 +4,7 @@
 const LEAD_WORDS: usize = 6;
 
 /// What stands before a value, to be compared a word at a time.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Lead {
     length: usize,
     words: [u64; LEAD_WORDS],

@@ -33,9 +33,10 @@ pub(super) fn of_texts((low, high): &(Vec<u8>, Vec<u8>)) -> Option<(String, Stri
     })
 }
 
-/// What stands behind the time of day.
-pub(super) fn zone(timestamp: &[u8]) -> &[u8] {
+/// How a time is written: what stands between the day and the time, and what behind the time.
+pub(super) fn time_style(timestamp: &[u8]) -> (u8, &[u8]) {
     let rest = timestamp.get(16..).unwrap_or_default();
     let start = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b':' | b'.' | b','));
-    start.map_or(&[], |start| &rest[start..])
+    let zone = start.map_or(&[][..], |start| &rest[start..]);
+    (timestamp.get(10).copied().unwrap_or_default(), zone)
 }

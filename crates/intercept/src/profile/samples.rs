@@ -1,5 +1,7 @@
 //! Chooses records to show, so that they tell of the variety: the first, a typical one, the extremes.
 
+use super::shorten;
+
 const MAX_SAMPLES: usize = 4;
 
 /// The candidates so far.
@@ -65,5 +67,12 @@ impl<'a> Samples<'a> {
 /// As much of a record as anyone may want to show.
 fn shown(record: &[u8]) -> String {
     const MAX: usize = 4_096;
-    String::from_utf8_lossy(&record[..record.len().min(MAX)]).into_owned()
+    let shortened = if record.starts_with(b"\"") {
+        // A member of a map: its key, and the record.
+        shorten::to_fit(&[b"{", record, b"}"].concat(), MAX)
+    } else {
+        shorten::to_fit(record, MAX)
+    };
+    shortened
+        .unwrap_or_else(|| String::from_utf8_lossy(&record[..record.len().min(MAX)]).into_owned())
 }

@@ -9,6 +9,8 @@
 //! Tables do not lie in each other: what is in a record belongs to it.
 
 mod candidate;
+mod flat;
+mod unite;
 
 use std::{borrow::Cow, ops::Range};
 
@@ -92,19 +94,21 @@ fn find<'a>(json: &'a [u8], passed: Passed<'a>) -> Found<'a> {
     let Search { mut candidates, mut envelope, envelope_count, .. } = search;
     let has_records = candidates.iter().any(|candidate| candidate.form.has_records());
     // A short list of values beside records is one of the values around them.
-    let largest = candidates.iter().map(|candidate| candidate.json.len()).max().unwrap_or(0);
+    let largest = candidates.iter().map(Candidate::bytes).max().unwrap_or(0);
     candidates.retain(|candidate| {
-        candidate.form.has_records() || !has_records || candidate.json.len() * MIN_SHARE > largest
+        candidate.form.has_records() || !has_records || candidate.bytes() * MIN_SHARE > largest
     });
     // The values come last.
     candidates.sort_by_key(|candidate| {
-        (!candidate.form.has_records(), std::cmp::Reverse(candidate.json.len()))
+        (!candidate.form.has_records(), std::cmp::Reverse(candidate.bytes()))
     });
-    let mut counts = Counts { tables: candidates.len(), envelope: envelope_count };
+    let left_out = candidates.len().saturating_sub(MAX_TABLES);
     candidates.truncate(MAX_TABLES);
+    candidates = candidates.into_iter().flat_map(Candidate::unwrapped).collect();
+    let mut counts = Counts { tables: candidates.len() + left_out, envelope: envelope_count };
     let share = if has_records { MIN_SHARE } else { 2 };
     if json.starts_with(b"{")
-        && candidates.first().is_none_or(|c| c.json.len() * share < json.len())
+        && candidates.first().is_none_or(|first| first.bytes() * share < json.len())
     {
         candidates.insert(0, candidate::of_record(json));
         // The values beside the tables are fields of the record.
@@ -175,10 +179,12 @@ impl<'a> Search<'a> {
 
     fn look_into(&mut self, object: &'a [u8], path: &str, depth: usize) {
         let before = self.candidates.len();
+        let mut members = Vec::new();
         for (key, value) in walk::members_telling(object, self.passed).into_iter().flatten() {
             let inner = step(path, key);
             if let Some(Type::Array | Type::Object) = walk::type_of(value) {
                 self.look(value, &inner, depth + 1);
+                members.push(unite::Member { key, path: inner, end: self.candidates.len() });
                 continue;
             }
             self.envelope_count += 1;
@@ -186,6 +192,7 @@ impl<'a> Search<'a> {
                 self.envelope.push((inner, shortened(value)));
             }
         }
+        unite::alike(&mut self.candidates, before, &members, path);
         let headers =
             candidate::name_columns(&mut self.candidates[before..], object, path, self.passed);
         self.candidates.retain(|candidate| !headers.contains(&candidate.path));
@@ -207,7 +214,10 @@ fn table<'a>(
         Form::Columns => builder.columns(columns(candidate.json)),
         _ => tell(candidate, passed, &mut builder),
     }
-    Some(builder.finish(candidate.table_path(), candidate.form.name(), candidate.header.clone()))
+    let mut table =
+        builder.finish(candidate.table_path(), candidate.form.name(), candidate.header.clone());
+    table.without = candidate.without();
+    Some(table)
 }
 
 /// Hands the records of a table on that has one after the other.
@@ -226,12 +236,24 @@ fn tell<'a>(candidate: &Candidate<'a>, passed: Passed<'a>, table: &mut impl Reco
                 let start = key.as_ptr().addr() - json.as_ptr().addr() - 1;
                 let end = value.as_ptr().addr() - json.as_ptr().addr() + value.len();
                 if table.record(&json[start..end]) {
-                    let quoted = &json[start..start + key.len() + 2];
-                    table.field(0, KEY, Raw::Text(&text_of(quoted)));
+                    table.field(0, KEY, Raw::Text(&text_of_key(key)));
                     members(table, 1, value);
                 }
             }
         }
+        Form::Lists(lists) => {
+            for (key, list) in lists {
+                let key = text_of_key(key);
+                for element in walk::elements_telling(list, passed).into_iter().flatten() {
+                    if table.record(element) {
+                        table.field(0, KEY, Raw::Text(&key));
+                        members(table, 1, element);
+                    }
+                }
+            }
+        }
+        Form::Elements(outer, way) => way.elements(flat::wrappers(json, *outer), table),
+        Form::Rest(outer, way) => way.rest(flat::wrappers(json, *outer), table),
         Form::Rows { names, skip } => {
             for row in elements().skip(*skip) {
                 if table.record(row) {
@@ -360,6 +382,14 @@ fn members<'a>(table: &mut impl Records<'a>, before: usize, json: &[u8]) {
     }
 }
 
+/// The text of a key, which is given without its quotes.
+fn text_of_key(key: &[u8]) -> Vec<u8> {
+    if memchr::memchr(b'\\', key).is_none() {
+        return key.to_vec();
+    }
+    text_of(&[b"\"", key, b"\""].concat()).into_owned()
+}
+
 /// A key with its quotes, from the text around it.
 pub(crate) fn quoted<'a>(json: &'a [u8], key: &[u8]) -> &'a [u8] {
     let start = key.as_ptr().addr() - json.as_ptr().addr();
@@ -377,7 +407,7 @@ fn shortened(value: &[u8]) -> String {
 }
 
 /// The path of a member.
-fn step(path: &str, key: &[u8]) -> String {
+pub(crate) fn step(path: &str, key: &[u8]) -> String {
     let is_plain = key.iter().enumerate().all(|(index, byte)| {
         byte.is_ascii_alphabetic() || *byte == b'_' || (index > 0 && byte.is_ascii_digit())
     });

@@ -136,7 +136,21 @@ fn json_tables_have_many_forms() {
             "$.b list 3: y float\n$.a list 2: x integer",
         ),
         (r#"["a","b","c"]"#, "$ values 3: value string"),
-        (r#"[1, "a", {"b": 2}]"#, "$ values 3: value mixed"),
+        (r#"[1, "a", {"b": 2}]"#, "$ values 3: value json"),
+        // The same kind of records under several keys.
+        (
+            r#"{"n":1,"open":[{"x":1,"y":2}],"shut":[{"x":2,"y":3},{"x":3}],"z":[{"q":1}]}"#,
+            "$.{open,shut} grouped 3: key string, x integer, y integer\n$.z list 1: q integer",
+        ),
+        (
+            r#"{"a":{"of":1,"items":[{"x":1}]},"b":{"of":2,"items":[{"x":2},{"x":3}]},"c":{"items":[]}}"#,
+            "$.*.items grouped 3: key string, x integer",
+        ),
+        // Mere wrappers around lists.
+        (
+            r#"[{"page":1,"items":[{"name":"number 0 of 1"},{"name":"number 1 of 1"},{"name":"number 2 of 1"},{"name":"number 3 of 1"},{"name":"number 4 of 1"}]},{"page":2,"items":[{"name":"number 0 of 2"},{"name":"number 1 of 2"},{"name":"number 2 of 2"},{"name":"number 3 of 2"},{"name":"number 4 of 2"}]}]"#,
+            "$[].items grouped 10: page integer, name string\n$ list 2: page integer",
+        ),
     ] {
         assert_eq!(found(document), format!("json\n{expected}"), "{document}");
     }
@@ -239,7 +253,7 @@ fn ranges_are_those_of_the_values_not_of_their_texts() {
 fn all_that_stands_beside_the_records_is_counted() {
     let values: Vec<String> = (0..60).map(|n| format!("\"v{n}\": {n}")).collect();
     let tables: Vec<String> =
-        (0..20).map(|n| format!("\"t{n}\": [{{\"a\": {n}}}, {{\"a\": 2}}]")).collect();
+        (0..20).map(|n| format!("\"t{n}\": [{{\"a{n}\": {n}}}, {{\"a{n}\": 2}}]")).collect();
     let (_, found) = contents(&format!(
         "{{{}, {}, \"next_cursor\": \"{}\", \"rows\": [{}]}}",
         values.join(", "),

@@ -1,79 +1,156 @@
 //! Queries to begin with: valid on the very dataset, whose name is the table's.
+//!
+//! They show how to get at what this dataset has: a member of a struct, the rows of a table inside, the
+//! items of a list. Columns are named, unless records are short: an example must not be a flood itself.
 
-use std::{collections::HashMap, fmt::Write as _};
+use std::fmt::Write as _;
 
 use forebay_store::DatasetId;
 
-use super::harmless::harmless;
-use crate::profile::{Count, Field, Kind, Table};
+use super::names::{identifier, is_readable, literal};
+use crate::profile::{Count, Field, Kind, Profile, Table};
 
 const MAX_NAME_CHARS: usize = 60;
 const MAX_VALUE_CHARS: usize = 40;
+/// Records that may be longer than this are not shown whole.
+const MAX_RECORD_BYTES: usize = 400;
+const MAX_COLUMNS: usize = 4;
+const MAX_DEPTH: usize = 3;
 
-/// Words that cannot stand for a column without quotes: those that `duckdb_keywords()` calls
-/// reserved or a function's or type's.
-const RESERVED: &str = "
-    all analyse analyze and anti any array as asc asof asymmetric at authorization binary both by
-    case cast check collate collation column columns concurrently constraint create cross default
-    deferrable desc describe distinct do else end except false fetch for foreign freeze from full
-    generated glob grant group having ilike in initially inner intersect into is isnull join lambda
-    lateral leading left like limit map natural not notnull null offset on only or order outer
-    overlaps pivot pivot_longer pivot_wider placing positional primary qualify references returning
-    right select semi show similar some struct summarize symmetric table tablesample then to
-    trailing true try_cast tuple union unique unpack unpivot using variadic verbose when where
-    window with";
+/// A field, and how a query names it.
+struct Column<'t> {
+    field: &'t Field,
+    sql: String,
+    depth: usize,
+}
 
-/// A few queries for a table.
-pub(super) fn of(id: &DatasetId, table: &Table) -> Vec<String> {
-    // SQL does not tell capitals from small letters.
-    let mut namesakes = HashMap::<String, usize>::new();
-    for field in &table.fields {
-        *namesakes.entry(field.name.to_lowercase()).or_default() += 1;
-    }
-    let is_alone = |field: &Field| namesakes.get(&field.name.to_lowercase()) == Some(&1);
-    let usable = || table.fields.iter().filter(|field| is_usable(field) && is_alone(field));
-    let grouped = usable().find(|field| is_category(field));
-    let measured = usable()
-        .find(|field| field.kind == Kind::Float)
-        .or_else(|| usable().find(|field| is_measure(field)));
+/// A few queries for a result.
+pub(super) fn of(id: &DatasetId, profile: &Profile) -> Vec<String> {
+    let Some(table) = profile.main() else { return Vec::new() };
+    let name = id.as_str();
+    let columns = columns(table);
     let mut queries = Vec::new();
-    if let Some(field) = grouped {
-        if let Some(value) = field.top.first().and_then(|(value, _)| literal(field.kind, value)) {
-            queries.push(format!(
-                "SELECT * FROM {id} WHERE {} = {value} LIMIT 10",
-                identifier(&field.name)
-            ));
-        }
-        let column = identifier(&field.name);
-        let mut query = format!("SELECT {column}, count(*)");
-        if let Some(measured) = measured {
-            let _ = write!(query, ", avg({})", identifier(&measured.name));
-        }
-        let _ = write!(query, " FROM {id} GROUP BY {column} ORDER BY count(*) DESC");
-        queries.push(query);
-    } else if let Some(field) = measured {
-        let column = identifier(&field.name);
-        queries.push(format!("SELECT min({column}), avg({column}), max({column}) FROM {id}"));
-    }
+    queries.extend(filtered(name, table, &columns));
+    queries.extend(grouped(name, &columns));
+    queries.extend(inside(name, profile).or_else(|| items(name, &columns)));
     if queries.is_empty() {
-        queries.push(format!("SELECT * FROM {id} LIMIT 10"));
+        queries.push(measured(name, &columns).unwrap_or_else(|| first(name, table, &columns)));
     }
     queries
 }
 
-fn is_usable(field: &Field) -> bool {
-    !field.name.is_empty() && is_readable(&field.name, MAX_NAME_CHARS)
+/// The columns of a table that a query can name, members of structs included.
+fn columns(table: &Table) -> Vec<Column<'_>> {
+    let mut columns = Vec::new();
+    add_columns(&mut columns, &table.fields, "", 0);
+    columns
 }
 
-/// True if `text` can be shown as it is.
-fn is_readable(text: &str, max_chars: usize) -> bool {
-    harmless(text, max_chars) == text
+fn add_columns<'t>(columns: &mut Vec<Column<'t>>, fields: &'t [Field], path: &str, depth: usize) {
+    for field in fields {
+        if field.column.is_empty() || !is_readable(&field.column, MAX_NAME_CHARS) {
+            continue;
+        }
+        let name = identifier(&field.column);
+        let sql = if path.is_empty() { name } else { format!("{path}.{name}") };
+        if field.kind == Kind::Struct && depth < MAX_DEPTH {
+            add_columns(columns, &field.inside.members, &sql, depth + 1);
+        } else {
+            columns.push(Column { field, sql, depth });
+        }
+    }
+}
+
+/// Records that have a value which many have.
+fn filtered(name: &str, table: &Table, columns: &[Column<'_>]) -> Option<String> {
+    let of = columns.iter().filter(|column| is_category(column.field));
+    let column = of.min_by_key(|column| column.depth)?;
+    let (value, _) = column.field.top.first()?;
+    let value = value_in_sql(column.field.kind, value)?;
+    let shown = shown(table, columns);
+    Some(format!("SELECT {shown} FROM {name} WHERE {} = {value} LIMIT 10", column.sql))
+}
+
+/// How many records fall into each group, by something inside if there is anything.
+fn grouped(name: &str, columns: &[Column<'_>]) -> Option<String> {
+    let of = || columns.iter().filter(|column| is_category(column.field));
+    let column = of().find(|column| column.depth > 0).or_else(|| of().next())?;
+    let mut query = format!("SELECT {}, count(*)", column.sql);
+    if let Some(measure) = measure(columns) {
+        let _ = write!(query, ", avg({})", measure.sql);
+    }
+    let _ = write!(query, " FROM {name} GROUP BY {} ORDER BY count(*) DESC", column.sql);
+    if !matches!(column.field.distinct, Some(Count::Exactly(..=20))) {
+        query.push_str(" LIMIT 20");
+    }
+    Some(query)
+}
+
+/// The rows of a table inside.
+fn inside(name: &str, profile: &Profile) -> Option<String> {
+    let tables = profile.tables.iter().zip(profile.table_names());
+    let inner = tables.filter(|(table, _)| table.within.as_ref().is_some_and(|it| it.parent == 0));
+    let (table, suffix) = inner.max_by_key(|(table, _)| table.records)?;
+    let columns = columns(table);
+    let by = columns.iter().find(|column| is_category(column.field)).map(|it| it.sql.clone());
+    let carried = || table.within.as_ref()?.columns().next().map(identifier);
+    let by = by.or_else(carried)?;
+    Some(format!(
+        "SELECT {by}, count(*) FROM {name}_{suffix} GROUP BY {by} ORDER BY count(*) DESC LIMIT 10"
+    ))
+}
+
+/// The items of a list of texts or numbers.
+fn items(name: &str, columns: &[Column<'_>]) -> Option<String> {
+    let is_list = |column: &&Column<'_>| {
+        let items = column.field.inside.items.as_ref();
+        column.field.kind == Kind::List && items.is_some_and(|items| is_category(&items.item))
+    };
+    let column = columns.iter().find(is_list)?;
+    Some(format!(
+        "SELECT item, count(*) FROM (SELECT unnest({}) AS item FROM {name}) GROUP BY item \
+         ORDER BY count(*) DESC LIMIT 10",
+        column.sql
+    ))
+}
+
+fn measured(name: &str, columns: &[Column<'_>]) -> Option<String> {
+    let column = &measure(columns)?.sql;
+    Some(format!("SELECT min({column}), avg({column}), max({column}) FROM {name}"))
+}
+
+fn first(name: &str, table: &Table, columns: &[Column<'_>]) -> String {
+    format!("SELECT {} FROM {name} LIMIT 10", shown(table, columns))
+}
+
+/// What is selected of records: all, if they are short.
+fn shown(table: &Table, columns: &[Column<'_>]) -> String {
+    let longest: usize = table.fields.iter().map(|field| field.longest).sum();
+    if longest <= MAX_RECORD_BYTES || columns.is_empty() {
+        return "*".to_owned();
+    }
+    let is_short = |column: &&Column<'_>| {
+        let is_plain = !matches!(
+            column.field.kind,
+            Kind::Struct | Kind::List | Kind::Map | Kind::Json | Kind::Null
+        );
+        is_plain && column.field.longest <= MAX_RECORD_BYTES / MAX_COLUMNS
+    };
+    let chosen: Vec<&str> =
+        columns.iter().filter(is_short).take(MAX_COLUMNS).map(|it| it.sql.as_str()).collect();
+    if chosen.is_empty() { "count(*)".to_owned() } else { chosen.join(", ") }
+}
+
+/// What is worth an average: a fraction before a whole number.
+fn measure<'c, 't>(columns: &'c [Column<'t>]) -> Option<&'c Column<'t>> {
+    let fraction = columns.iter().find(|column| column.field.kind == Kind::Float);
+    fraction.or_else(|| columns.iter().find(|column| is_measure(column.field)))
 }
 
 /// True if records fall into few groups by this field.
 fn is_category(field: &Field) -> bool {
     let is_plain = matches!(field.kind, Kind::String | Kind::Boolean | Kind::Integer | Kind::Url);
-    is_plain && !field.top.is_empty() && field.distinct != Count::Exactly(1)
+    is_plain && !field.top.is_empty() && field.distinct != Some(Count::Exactly(1))
 }
 
 /// True if a field is a number that is not merely a name for something.
@@ -82,122 +159,12 @@ fn is_measure(field: &Field) -> bool {
     field.kind == Kind::Integer && field.top.is_empty() && !is_name
 }
 
-fn literal(kind: Kind, value: &str) -> Option<String> {
+fn value_in_sql(kind: Kind, value: &str) -> Option<String> {
     match kind {
         Kind::Integer | Kind::Boolean => Some(value.to_lowercase()),
-        _ => is_readable(value, MAX_VALUE_CHARS).then(|| quoted('\'', value)),
+        _ => is_readable(value, MAX_VALUE_CHARS).then(|| literal(value)),
     }
-}
-
-fn identifier(name: &str) -> String {
-    let is_word = |(index, byte): (usize, u8)| {
-        byte.is_ascii_alphabetic() || byte == b'_' || (index > 0 && byte.is_ascii_digit())
-    };
-    let is_plain = name.bytes().enumerate().all(is_word)
-        && !RESERVED.split_whitespace().any(|word| name.eq_ignore_ascii_case(word));
-    if is_plain { name.to_owned() } else { quoted('"', name) }
-}
-
-fn quoted(quote: char, text: &str) -> String {
-    format!("{quote}{}{quote}", text.replace(quote, &format!("{quote}{quote}")))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn field(name: &str, kind: Kind, top: &[&str]) -> Field {
-        Field {
-            name: name.to_owned(),
-            kind,
-            present: 100,
-            nulls: 0,
-            distinct: Count::Exactly(50),
-            range: None,
-            top: top.iter().map(|value| ((*value).to_owned(), 2)).collect(),
-            longest: 10,
-        }
-    }
-
-    fn queries(fields: Vec<Field>) -> Vec<String> {
-        let table = Table {
-            path: "$".to_owned(),
-            kind: "list",
-            header: None,
-            records: 100,
-            observed: 100,
-            fields,
-            other_fields: 0,
-            skipped: 0,
-            samples: Vec::new(),
-        };
-        let id = DatasetId::parse("dataset_k3v9x2ma").unwrap();
-        of(&id, &table).into_iter().map(|query| query.replace(id.as_str(), "d")).collect()
-    }
-
-    #[test]
-    fn names_and_values_are_quoted_where_they_must_be() {
-        let cases = [
-            ("status", "open", "status = 'open'"),
-            ("Last_Name2", "O'Brien", "Last_Name2 = 'O''Brien'"),
-            ("group", "''", "\"group\" = ''''''"),
-            ("LEFT", "", "\"LEFT\" = ''"),
-            ("2nd name", "a \"b\"", "\"2nd name\" = 'a \"b\"'"),
-            ("say \"hi\"", "\\'; DROP", "\"say \"\"hi\"\"\" = '\\''; DROP'"),
-            ("Straße", "日本語 ✓", "\"Straße\" = '日本語 ✓'"),
-            ("a.b", "50%", "\"a.b\" = '50%'"),
-            ("-- x", "/* */", "\"-- x\" = '/* */'"),
-        ];
-        for (name, value, condition) in cases {
-            let column = condition.split(" = ").next().unwrap();
-            let expected = [
-                format!("SELECT * FROM d WHERE {condition} LIMIT 10"),
-                format!(
-                    "SELECT {column}, count(*) FROM d GROUP BY {column} ORDER BY count(*) DESC"
-                ),
-            ];
-            assert_eq!(queries(vec![field(name, Kind::String, &[value])]), expected);
-        }
-        for (kind, value, literal) in [(Kind::Integer, "-7", "-7"), (Kind::Boolean, "TRUE", "true")]
-        {
-            let query = queries(vec![field("flag", kind, &[value])]).remove(0);
-            assert_eq!(query, format!("SELECT * FROM d WHERE flag = {literal} LIMIT 10"));
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_shown_as_it_is_stands_in_no_query() {
-        let long = "x".repeat(61);
-        for name in ["", "a\nb", "a\u{1b}[31m", "a\u{202e}b", "a\u{2028}b", "a  b", &long] {
-            let fields = vec![field(name, Kind::String, &["x"]), field(name, Kind::Float, &[])];
-            assert_eq!(queries(fields), ["SELECT * FROM d LIMIT 10"], "{name:?}");
-        }
-        for value in ["a\nb", "a\u{200b}b", &long] {
-            let found = queries(vec![field("status", Kind::String, &[value])]);
-            let grouping = "SELECT status, count(*) FROM d GROUP BY status ORDER BY count(*) DESC";
-            assert_eq!(found, [grouping], "{value:?}");
-        }
-    }
-
-    #[test]
-    fn fields_that_differ_in_their_capitals_stand_in_no_query() {
-        let namesakes = ["Status", "status", "x"].map(|name| field(name, Kind::String, &["v"]));
-        assert_eq!(queries(namesakes.into())[0], "SELECT * FROM d WHERE x = 'v' LIMIT 10");
-    }
-
-    #[test]
-    fn a_fraction_is_measured_before_a_whole_number_and_an_id_never() {
-        let measured = |names: &[(&str, Kind)]| {
-            let fields = names.iter().map(|(name, kind)| field(name, *kind, &[])).collect();
-            queries(fields).remove(0)
-        };
-        let (id, name, whole) =
-            (("id", Kind::Integer), ("customerID", Kind::Integer), ("items", Kind::Integer));
-        let total = ("total", Kind::Float);
-        let found = measured(&[id, name, whole, total]);
-        assert_eq!(found, "SELECT min(total), avg(total), max(total) FROM d");
-        let found = measured(&[id, name, whole]);
-        assert_eq!(found, "SELECT min(items), avg(items), max(items) FROM d");
-        assert_eq!(measured(&[id, name]), "SELECT * FROM d LIMIT 10");
-    }
-}
+mod tests;

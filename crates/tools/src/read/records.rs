@@ -87,7 +87,8 @@ struct Table<'d> {
     fields: Vec<String>,
     /// Records stand in the payload as JSON.
     is_written: bool,
-    is_map: bool,
+    /// The columns that stand elsewhere: keys, and what is said of the records' parents.
+    foreign: Vec<usize>,
 }
 
 /// Which records, as SQL.
@@ -143,8 +144,9 @@ impl<'d> Table<'d> {
             columns: Vec::new(),
             fields: facts["fields"].as_array().into_iter().flatten().map(name_of).collect(),
             is_written: matches!(format, Some("json" | "ndjson"))
-                && matches!(facts["kind"].as_str(), Some("list" | "map")),
-            is_map: facts["kind"] == "map",
+                && matches!(facts["kind"].as_str(), Some("list" | "map" | "grouped"))
+                && facts.get("without").is_none(),
+            foreign: foreign(facts),
         };
         let sql = format!("FROM {} LIMIT 0", table.name);
         let mut columns = reader.ask(&sql, 1, u64::MAX)?.columns;
@@ -195,10 +197,11 @@ impl<'d> Table<'d> {
         page: &Page,
         fields: &[&Column],
     ) -> Result<Option<Vec<String>>, ToolError> {
-        let key = if self.is_map { self.columns.first() } else { None };
+        let foreign: Vec<&Column> =
+            self.foreign.iter().filter_map(|index| self.columns.get(*index)).collect();
         let mut columns = PLACE.to_owned();
-        if let Some(key) = key {
-            let _ = write!(columns, ", {}", quoted(&key.name));
+        for column in &foreign {
+            let _ = write!(columns, ", {}", quoted(&column.name));
         }
         let rows = self.rows(reader, &columns, selection, page)?;
         let payload = text::open(reader.desk, self.dataset, None)?;
@@ -215,12 +218,12 @@ impl<'d> Table<'d> {
             let Some(members) = place.and_then(|place| object_at(payload.bytes(), place)) else {
                 return Ok(None);
             };
-            let key = key.map(|key| self.field(key)).zip(cells.next());
             let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
-            let mut parts = Vec::new();
-            parts.extend(
-                key.filter(|(name, _)| is_wanted(name)).map(|(name, cell)| member(name, cell)),
-            );
+            let elsewhere = foreign.iter().map(|column| self.field(column)).zip(cells);
+            let mut parts: Vec<String> = elsewhere
+                .filter(|(name, _)| is_wanted(name))
+                .map(|(name, cell)| member(name, cell))
+                .collect();
             for (name, value) in members {
                 let name: String = decoded(name);
                 if is_wanted(&name) {
@@ -292,6 +295,12 @@ fn cut(record: &str, budget: Budget) -> String {
             return if fits { record } else { "{}".to_owned() };
         }
     }
+}
+
+/// The places of the fields that do not stand in the records.
+fn foreign(facts: &Value) -> Vec<usize> {
+    let fields = facts["fields"].as_array().into_iter().flatten().enumerate();
+    fields.filter(|(_, field)| field.get("carried").is_some()).map(|(index, _)| index).collect()
 }
 
 fn name_of(field: &Value) -> String {

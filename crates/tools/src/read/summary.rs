@@ -1,5 +1,7 @@
-//! What is known of a dataset, without any of it.
+//! What is known of a dataset, without any of it: every table, and every field by the path that SQL
+//! has for it.
 
+use forebay_query::{quoted, table_name, table_names};
 use forebay_store::Dataset;
 use serde_json::Value;
 
@@ -8,28 +10,42 @@ use crate::{budget::Budget, json, list::moment_of};
 
 /// How much is told of each field, the most first.
 const FACTS: [&[&str]; 4] = [
-    &["name", "type", "nulls", "distinct", "min", "max", "top"],
-    &["name", "type", "nulls", "distinct", "min", "max"],
-    &["name", "type", "min", "max"],
-    &["name", "type"],
+    &["type", "nulls", "distinct", "min", "max", "top", "kinds", "shortestList", "longestList"],
+    &["type", "nulls", "distinct", "min", "max"],
+    &["type", "min", "max"],
+    &["type"],
 ];
 
 /// How much of a query is told.
 const QUERY_CHARS: usize = 500;
 
+/// A field by its path, with its facts.
+struct Named<'a> {
+    path: String,
+    kind: String,
+    facts: &'a Value,
+}
+
+/// A table with its fields.
+struct Known<'a> {
+    name: String,
+    facts: &'a Value,
+    fields: Vec<Named<'a>>,
+}
+
 /// What is known, as much as fits: with fewer and fewer facts, then fewer fields.
 pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
-    let fields = fields(dataset);
-    let mut versions: Vec<(&[&str], usize)> =
-        FACTS.iter().map(|facts| (*facts, fields.len())).collect();
-    let mut shown = fields.len();
+    let tables = tables(dataset);
+    let most = tables.iter().map(|table| table.fields.len()).max().unwrap_or_default();
+    let mut versions: Vec<(&[&str], usize)> = FACTS.iter().map(|facts| (*facts, most)).collect();
+    let mut shown = most;
     while shown > 0 {
         shown /= 2;
         versions.push((FACTS[FACTS.len() - 1], shown));
     }
     let mut said = String::new();
     for (facts, shown) in versions {
-        said = told(dataset, &fields, facts, shown);
+        said = told(dataset, &tables, facts, shown);
         if budget.holds(&said) {
             break;
         }
@@ -37,7 +53,7 @@ pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
     Reading { json: said, note: None }
 }
 
-fn told(dataset: &Dataset, fields: &[Value], facts: &[&str], shown: usize) -> String {
+fn told(dataset: &Dataset, tables: &[Known<'_>], facts: &[&str], shown: usize) -> String {
     let metadata = dataset.metadata();
     let description = &metadata.description;
     let mut members = vec![
@@ -58,31 +74,125 @@ fn told(dataset: &Dataset, fields: &[Value], facts: &[&str], shown: usize) -> St
     if let Some(records) = description.record_count {
         members.push(json::member("records", &records.to_string()));
     }
-    if !fields.is_empty() {
-        let fields: Vec<String> = fields[..shown].iter().map(|field| one(field, facts)).collect();
-        members.push(json::member("fields", &format!("[{}]", fields.join(","))));
+    if let Some((main, others)) = tables.split_first() {
+        members.extend(fields_of(main, facts, shown));
+        let others: Vec<String> = others.iter().map(|table| table.told(facts, shown)).collect();
+        if !others.is_empty() {
+            members.push(json::member("tables", &format!("[{}]", others.join(","))));
+        }
     }
-    if shown < fields.len() {
-        members.push(json::member("fields_left_out", &(fields.len() - shown).to_string()));
+    if let Some(left_out) = description.more.get("otherTables") {
+        members.push(json::member("tables_left_out", &left_out.to_string()));
     }
     format!("{{{}}}", members.join(","))
 }
 
-/// The fields of the main table, with their facts if they are known.
-fn fields(dataset: &Dataset) -> Vec<Value> {
+/// The tables of a dataset, with their fields; of the result of a query, its columns.
+fn tables(dataset: &Dataset) -> Vec<Known<'_>> {
     let description = &dataset.metadata().description;
-    let main = description.more.get("tables").map_or(&Value::Null, |tables| &tables[0]["fields"]);
-    let fields = main.as_array().or_else(|| description.schema["fields"].as_array());
-    fields.cloned().unwrap_or_default()
+    let facts =
+        description.more.get("tables").and_then(Value::as_array).filter(|it| !it.is_empty());
+    let Some(facts) = facts else {
+        let facts = &description.schema;
+        let name = dataset.id().to_string();
+        return vec![Known { name, facts, fields: paths(&facts["fields"]) }];
+    };
+    let names = table_names(dataset).into_iter();
+    let known = facts.iter().zip(names).map(|(facts, name)| Known {
+        name: table_name(dataset.id(), &name),
+        facts,
+        fields: paths(&facts["fields"]),
+    });
+    known.collect()
 }
 
-fn one(field: &Value, facts: &[&str]) -> String {
-    let known = facts.iter().filter_map(|fact| {
-        let value = field.get(fact)?;
+/// The fields of a table and, by their paths, the members of structs.
+fn paths(fields: &Value) -> Vec<Named<'_>> {
+    let mut found = Vec::new();
+    add_paths(&mut found, fields, "");
+    found
+}
+
+fn add_paths<'a>(found: &mut Vec<Named<'a>>, fields: &'a Value, within: &str) {
+    for field in fields.as_array().into_iter().flatten() {
+        let name = field.get("column").unwrap_or(&field["name"]).as_str().unwrap_or_default();
+        let path = format!("{within}{}", identifier(name));
+        let inside = format!("{path}.");
+        found.push(Named { path, kind: kind(field), facts: field });
+        if field["type"] == "struct" {
+            add_paths(found, &field["fields"], &inside);
+        }
+    }
+}
+
+/// A field's type, with that of what is in it.
+fn kind(field: &Value) -> String {
+    let name = field["type"].as_str().unwrap_or_default();
+    match name {
+        "list" => format!("list of {}", kind(&field["items"])),
+        "map" => format!("map to {}", kind(&field["values"])),
+        other => other.to_owned(),
+    }
+}
+
+/// A name in SQL, in quotes only if it needs them.
+fn identifier(name: &str) -> String {
+    let is_word = |(index, byte): (usize, u8)| {
+        byte.is_ascii_alphabetic() || byte == b'_' || (index > 0 && byte.is_ascii_digit())
+    };
+    let is_plain = !name.is_empty() && name.bytes().enumerate().all(is_word);
+    if is_plain { name.to_owned() } else { quoted(name) }
+}
+
+impl Known<'_> {
+    fn told(&self, facts: &[&str], shown: usize) -> String {
+        let mut members = vec![json::member("name", &Value::from(self.name.as_str()).to_string())];
+        for fact in ["path", "records"] {
+            members.push(json::member(fact, &self.facts[fact].to_string()));
+        }
+        let mut with = self.facts["carried"].as_array().cloned().unwrap_or_default();
+        if self.facts["hasNumber"] == true {
+            with.insert(0, "_parent".into());
+        }
+        if !with.is_empty() {
+            members.push(json::member("with", &Value::from(with).to_string()));
+        }
+        members.extend(fields_of(self, facts, shown));
+        format!("{{{}}}", members.join(","))
+    }
+}
+
+/// The fields of a table, and how many are left out.
+fn fields_of(table: &Known<'_>, facts: &[&str], shown: usize) -> Vec<String> {
+    let mut members = Vec::new();
+    let told: Vec<String> =
+        table.fields.iter().take(shown).map(|field| one(field, facts)).collect();
+    if !told.is_empty() {
+        members.push(json::member("fields", &format!("[{}]", told.join(","))));
+    }
+    let left_out = table.fields.len() - told.len();
+    if left_out > 0 {
+        members.push(json::member("fields_left_out", &left_out.to_string()));
+    }
+    members
+}
+
+fn one(field: &Named<'_>, facts: &[&str]) -> String {
+    let mut known = vec![("name", Value::from(field.path.as_str()))];
+    for fact in facts {
+        let Some(value) = field.facts.get(fact) else { continue };
         // Nothing missing is nothing to tell.
-        let is_left_out = is_empty(value) || (*fact == "nulls" && *value == 0);
-        (!is_left_out).then(|| (*fact, value.clone()))
-    });
+        if is_empty(value) || (*fact == "nulls" && *value == 0) {
+            continue;
+        }
+        match *fact {
+            "type" => known.push(("type", field.kind.as_str().into())),
+            "distinct" if field.facts["distinctIsExact"] == false => {
+                known.push(("distinct_about", value.clone()));
+            }
+            fact => known.push((fact, value.clone())),
+        }
+    }
     json::object(known)
 }
 

@@ -2,6 +2,7 @@
 
 use forebay_wire::walk::{self, Passed, Type};
 
+use super::flat::{self, Way};
 use crate::profile::text_of;
 
 /// How many elements are looked at to tell what a container holds.
@@ -36,6 +37,12 @@ pub(super) enum Form<'a> {
     Wrapped(&'a [u8]),
     /// An object whose members are the records.
     Map,
+    /// Lists of objects under several keys.
+    Lists(Vec<(&'a [u8], &'a [u8])>),
+    /// What is in the lists of wrappers: of objects in a list, or of the members of a map.
+    Elements(Outer, Way<'a>),
+    /// The wrappers without their lists.
+    Rest(Outer, Way<'a>),
     /// A list of lists.
     Rows {
         /// The columns' names.
@@ -49,13 +56,53 @@ pub(super) enum Form<'a> {
     Values,
 }
 
-impl Candidate<'_> {
+/// What wrappers are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outer {
+    List,
+    Map,
+}
+
+impl<'a> Candidate<'a> {
     /// Where the records are.
     pub(super) fn table_path(&self) -> String {
-        match self.form {
+        match &self.form {
             Form::Wrapped(key) => super::step(&format!("{}[]", self.path), key),
+            Form::Elements(outer, way) => way.path(&self.records_path(*outer)),
             _ => self.path.clone(),
         }
+    }
+
+    /// The path of each wrapper.
+    fn records_path(&self, outer: Outer) -> String {
+        match outer {
+            Outer::List => format!("{}[]", self.path),
+            Outer::Map => format!("{}.*", self.path),
+        }
+    }
+
+    /// The path of the lists that are told of elsewhere.
+    pub(super) fn without(&self) -> Option<String> {
+        match &self.form {
+            Form::Rest(outer, way) => Some(way.path(&self.records_path(*outer))),
+            _ => None,
+        }
+    }
+
+    /// How much of the document it is.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.form {
+            Form::Lists(lists) => lists.iter().map(|(_, list)| list.len()).sum(),
+            _ => self.json.len(),
+        }
+    }
+
+    /// Two in place of one whose records are mere wrappers around lists: the elements, and the rest.
+    pub(super) fn unwrapped(self) -> Vec<Self> {
+        let outer = if self.form == Form::Map { Outer::Map } else { Outer::List };
+        let Some(way) = flat::way(&self) else { return vec![self] };
+        let of = |form| Self { path: self.path.clone(), json: self.json, form, header: None };
+        vec![of(Form::Elements(outer, way.clone())), of(Form::Rest(outer, way))]
     }
 }
 
@@ -63,9 +110,10 @@ impl Form<'_> {
     /// The name that the metadata gives it.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Objects | Self::Wrapped(_) => "list",
+            Self::Objects | Self::Wrapped(_) | Self::Rest(Outer::List, _) => "list",
             Self::Record => "object",
-            Self::Map => "map",
+            Self::Map | Self::Rest(Outer::Map, _) => "map",
+            Self::Lists(_) | Self::Elements(..) => "grouped",
             Self::Rows { .. } => "rows",
             Self::Columns => "columns",
             Self::Values => "values",

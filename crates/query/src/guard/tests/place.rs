@@ -13,7 +13,7 @@ use duckdb::Connection;
 use tempfile::TempDir;
 
 use super::cases::RECORDS;
-use crate::{Limits, columns::literal, engine::Engine, guard::Approved, library, tables::View};
+use crate::{Limits, columns::literal, engine::Engine, guard::Approved, library, views::View};
 
 /// What the files say that must not be read.
 pub(super) const CANARY: &str = "tweet-tweet-7f3a";

@@ -1,0 +1,62 @@
+//! What fields are called in SQL.
+
+use std::collections::HashSet;
+
+use super::{Field, fields::FOREIGN};
+
+/// Columns that queries add themselves.
+const RESERVED: [&str; 6] =
+    ["__at", "file_row_number", "_dataset", "_captured_at", "_arguments", "_parent"];
+
+/// Gives the fields of a table or an object names that SQL can tell apart, and those their names that
+/// are not the records' own: what they are called where they come from, if that is free.
+pub(super) fn settle(fields: &mut [Field]) {
+    let own: HashSet<String> = fields.iter().map(|field| field.name.to_lowercase()).collect();
+    for field in fields.iter_mut() {
+        let Some(given) = field.name.strip_prefix(char::from(FOREIGN)).map(str::to_owned) else {
+            continue;
+        };
+        let is_taken = own.contains(&given.to_lowercase());
+        field.name = match given.as_str() {
+            "key" if is_taken => "_key".to_owned(),
+            name if is_taken => format!("parent_{name}"),
+            name => name.to_owned(),
+        };
+        field.carried = Some(given);
+    }
+    let columns = unique(fields.iter().map(|field| field.name.as_str()));
+    for (field, column) in fields.iter_mut().zip(columns) {
+        field.column = column;
+    }
+}
+
+/// Names that SQL can tell apart, whatever the fields are called: it does not heed capitals.
+pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut taken: HashSet<String> = RESERVED.iter().map(|name| (*name).to_owned()).collect();
+    let mut unique = Vec::new();
+    for (index, given) in names.enumerate() {
+        // Some characters cannot be in a name.
+        let given: String = given.chars().filter(|character| *character != '\0').collect();
+        let given = if given.is_empty() { format!("column_{}", index + 1) } else { given };
+        let mut name = given.clone();
+        let mut number = 2;
+        while !taken.insert(name.to_lowercase()) {
+            name = format!("{given}_{number}");
+            number += 1;
+        }
+        unique.push(name);
+    }
+    unique
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart_as_sql_does() {
+        let names = ["id", "ID", "", "id_2", "Id", "column_3", "__at"];
+        let unique = unique(names.into_iter());
+        assert_eq!(unique, ["id", "ID_2", "column_3", "id_2_2", "Id_3", "column_3_2", "__at_2"]);
+    }
+}

@@ -1,0 +1,268 @@
+//! How the values of a column are written, whatever lies in them.
+//!
+//! Objects are written with the names that SQL has for their members, each once; times in one way;
+//! everything else as it stands in the payload.
+
+use std::collections::{HashMap, HashSet};
+
+use forebay_wire::walk;
+use jiff::{Timestamp, tz::TimeZone};
+use memchr::{memchr2, memmem};
+use serde_json::Value;
+
+use crate::{
+    profile::{Raw, is_marker, text_of},
+    shape::quoted,
+};
+
+/// A column, or what lies in one.
+pub(super) enum Column {
+    Text,
+    Timestamp,
+    /// Numbers and booleans.
+    Plain,
+    Struct(Members),
+    List(Box<Column>),
+    /// Objects whose keys are data, with the column of their values.
+    Map(Box<Column>),
+    Json,
+}
+
+/// The members of objects.
+pub(super) struct Members {
+    by_name: HashMap<Vec<u8>, usize>,
+    list: Vec<Member>,
+    /// How many objects have been written.
+    objects: u64,
+}
+
+struct Member {
+    /// Its name in SQL, with the colon behind it.
+    lead: Vec<u8>,
+    column: Column,
+    /// The object that has a value for it already: of two of the same name the first one counts.
+    last_object: u64,
+}
+
+impl Column {
+    /// The column of a field, by its facts.
+    pub(super) fn of(facts: &Value) -> Self {
+        match facts["type"].as_str() {
+            Some("string" | "date" | "uuid" | "url" | "null") => Self::Text,
+            Some("timestamp") => Self::Timestamp,
+            Some("struct") => Self::Struct(Members::of(&facts["fields"])),
+            Some("list") => Self::List(Box::new(Self::of(&facts["items"]))),
+            Some("map") => Self::Map(Box::new(Self::of(&facts["values"]))),
+            Some("integer" | "float" | "boolean") => Self::Plain,
+            _ => Self::Json,
+        }
+    }
+
+    /// Writes a value; in JSON with cells, strings stand for whatever they look like.
+    pub(super) fn write(&mut self, row: &mut Vec<u8>, value: Raw<'_>, has_cells: bool) {
+        match value {
+            Raw::Json(json @ [b'"', ..]) if has_cells => self.cell(row, &text_of(json)),
+            Raw::Json(json) => self.json(row, json, has_cells),
+            Raw::Text(text) if matches!(self, Self::Timestamp) => timestamp(row, text),
+            Raw::Text(text) => push_text(row, text),
+            Raw::Cell(cell) => self.cell(row, cell),
+        }
+    }
+
+    fn json(&mut self, row: &mut Vec<u8>, json: &[u8], has_cells: bool) {
+        match (self, json.first()) {
+            (Self::Timestamp, Some(b'"')) => timestamp(row, &text_of(json)),
+            (Self::Struct(members), Some(b'{')) => members.write(row, json, has_cells),
+            // Among objects, an empty list is one that is empty.
+            (Self::Struct(_) | Self::Map(_), Some(b'[')) if is_empty_list(json) => {
+                row.extend(b"{}");
+            }
+            (Self::List(items), Some(b'[')) => {
+                row.push(b'[');
+                for element in walk::elements(json).into_iter().flatten() {
+                    items.write(row, Raw::Json(element), has_cells);
+                    row.push(b',');
+                }
+                close(row, b']');
+            }
+            (Self::Map(values), Some(b'{')) => {
+                let mut seen = HashSet::new();
+                row.push(b'{');
+                for (key, value) in walk::members(json).into_iter().flatten() {
+                    let key = text_of(quoted(json, key));
+                    if seen.insert(key.clone()) {
+                        push_text(row, &key);
+                        row.push(b':');
+                        values.write(row, Raw::Json(value), has_cells);
+                        row.push(b',');
+                    }
+                }
+                close(row, b'}');
+            }
+            _ => as_it_stands(row, json),
+        }
+    }
+
+    fn cell(&self, row: &mut Vec<u8>, cell: &[u8]) {
+        let trimmed = cell.trim_ascii();
+        match self {
+            _ if cell.is_empty() => row.extend(b"null"),
+            Self::Text | Self::Json => push_text(row, cell),
+            Self::Timestamp => timestamp(row, trimmed),
+            _ if is_marker(cell) => row.extend(b"null"),
+            _ => push_text(row, trimmed),
+        }
+    }
+}
+
+impl Members {
+    /// Members by their facts, each with the name that it has in SQL.
+    fn of(facts: &Value) -> Self {
+        let fields = || facts.as_array().into_iter().flatten();
+        let lead = |field: &Value| {
+            let name = field.get("column").unwrap_or(&field["name"]);
+            format!("{name}:").into_bytes()
+        };
+        let member =
+            |field| Member { lead: lead(field), column: Column::of(field), last_object: 0 };
+        Self { by_name: places(fields()), list: fields().map(member).collect(), objects: 0 }
+    }
+
+    /// The columns of a table, each called by its place.
+    pub(super) fn by_place(facts: &Value) -> Self {
+        let mut members = Self::of(facts);
+        for (place, member) in members.list.iter_mut().enumerate() {
+            member.lead = format!("\"{place}\":").into_bytes();
+        }
+        members
+    }
+
+    /// Begins an object whose members are told one by one.
+    pub(super) fn begin(&mut self) {
+        self.objects += 1;
+    }
+
+    /// Writes a member of the object that has begun, and a comma, if it is one and has no value yet.
+    pub(super) fn member(&mut self, row: &mut Vec<u8>, name: &[u8], value: Raw<'_>, cells: bool) {
+        let Some(index) = self.by_name.get(name) else { return };
+        let member = &mut self.list[*index];
+        if member.last_object == self.objects {
+            return;
+        }
+        member.last_object = self.objects;
+        row.extend_from_slice(&member.lead);
+        member.column.write(row, value, cells);
+        row.push(b',');
+    }
+
+    fn write(&mut self, row: &mut Vec<u8>, json: &[u8], has_cells: bool) {
+        self.begin();
+        row.push(b'{');
+        for (key, value) in walk::members(json).into_iter().flatten() {
+            self.member(row, &text_of(quoted(json, key)), Raw::Json(value), has_cells);
+        }
+        close(row, b'}');
+    }
+}
+
+/// Where each field is, by what the data call it.
+fn places<'f>(fields: impl Iterator<Item = &'f Value>) -> HashMap<Vec<u8>, usize> {
+    let mut places = HashMap::new();
+    for (index, field) in fields.enumerate() {
+        // One that comes from elsewhere is told by a name of its own.
+        let name = match field["carried"].as_str() {
+            Some(carried) => format!("\0{carried}"),
+            None => field["name"].as_str().unwrap_or_default().to_owned(),
+        };
+        places.entry(name.into_bytes()).or_insert(index);
+    }
+    places
+}
+
+fn is_empty_list(json: &[u8]) -> bool {
+    json.len() > 1 && json[1..json.len() - 1].trim_ascii().is_empty()
+}
+
+/// Ends a list or an object, in place of the comma behind its last part.
+pub(super) fn close(row: &mut Vec<u8>, end: u8) {
+    if row.last() == Some(&b',') {
+        row.pop();
+    }
+    row.push(end);
+}
+
+/// Writes a text as a JSON string.
+pub(super) fn push_text(row: &mut Vec<u8>, text: &[u8]) {
+    let written = serde_json::to_writer(&mut *row, &String::from_utf8_lossy(text));
+    debug_assert!(written.is_ok(), "a text in memory can be written");
+}
+
+fn as_it_stands(row: &mut Vec<u8>, json: &[u8]) {
+    let start = row.len();
+    row.extend_from_slice(json);
+    let copy = &mut row[start..];
+    // Between the values of a JSON document there may be line breaks; in its texts there are none.
+    if memchr2(b'\n', b'\r', json).is_some() {
+        copy.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    }
+    mend_surrogates(copy);
+}
+
+/// A time in UTC, with a point before its fraction: what reads these lines knows no other.
+fn timestamp(row: &mut Vec<u8>, text: &[u8]) {
+    let text = String::from_utf8_lossy(text).replacen(',', ".", 1);
+    let is_utc = text.ends_with(['Z', 'z'])
+        || !text.bytes().skip(16).any(|byte| matches!(byte, b'+' | b'-'));
+    let other_zone = || -> Option<String> {
+        let time: Timestamp = text.trim().replacen(' ', "T", 1).parse().ok()?;
+        Some(time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S%.f").to_string())
+    };
+    let time = if is_utc { None } else { other_zone() };
+    push_text(row, time.unwrap_or(text).as_bytes());
+}
+
+/// Half a surrogate pair is allowed in JSON, but no text can hold it: what reads these lines would
+/// refuse them all.
+fn mend_surrogates(json: &mut [u8]) {
+    let unit = |json: &[u8], at: usize| -> Option<u16> {
+        let escape = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(str::from_utf8(escape).ok()?, 16).ok()
+    };
+    let mut at = 0;
+    while let Some(found) = memmem::find(&json[at..], b"\\u") {
+        at += found;
+        let backslashes = json[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+        match unit(json, at) {
+            // The backslash is itself escaped: this is text.
+            _ if backslashes % 2 == 1 => at += 2,
+            Some(0xD800..=0xDBFF) if matches!(unit(json, at + 6), Some(0xDC00..=0xDFFF)) => {
+                at += 12;
+            }
+            Some(0xD800..=0xDFFF) => {
+                json[at + 2..at + 6].copy_from_slice(b"fffd");
+                at += 6;
+            }
+            _ => at += 2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_surrogate_pair_is_mended() {
+        for (json, mended) in [
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\ud83d!""#, r#""\ufffd!""#),
+            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
+            (r#""\\ud83d""#, r#""\\ud83d""#),
+            (r#""\\\ud83d""#, r#""\\\ufffd""#),
+        ] {
+            let mut text = json.as_bytes().to_vec();
+            mend_surrogates(&mut text);
+            assert_eq!(String::from_utf8(text).unwrap(), mended);
+        }
+    }
+}
