@@ -377,7 +377,7 @@ fn shortened(value: &[u8]) -> String {
 }
 
 /// The path of a member.
-fn step(path: &str, key: &[u8]) -> String {
+pub(super) fn step(path: &str, key: &[u8]) -> String {
     let is_plain = key.iter().enumerate().all(|(index, byte)| {
         byte.is_ascii_alphabetic() || *byte == b'_' || (index > 0 && byte.is_ascii_digit())
     });
