@@ -4,6 +4,7 @@
 //! to a [`Builder`], one after the other, where they lie. YAML and XML are written anew as JSON
 //! first. What is of no known form is text, and gets an outline instead of a table.
 
+mod access;
 mod around;
 mod delimited;
 mod json;
@@ -12,6 +13,7 @@ mod listing;
 mod log;
 mod markdown;
 mod stanzas;
+mod syslog;
 mod times;
 mod wrapped;
 mod xml;
@@ -81,6 +83,8 @@ enum Content<'a> {
     Sequence(Cow<'a, [u8]>),
     Delimited(&'a [u8], u8),
     Markdown(Vec<&'a [u8]>),
+    Access(&'a [u8]),
+    Syslog(&'a [u8]),
     Log(&'a [u8]),
     Stanzas(&'a [u8]),
     Lines(&'a [u8]),
@@ -202,6 +206,13 @@ fn plain<'a>(text: &'a [u8], payload: &Mapped) -> Told<'a> {
 
 /// What kind of log a text is.
 fn log(text: &[u8]) -> Option<Told<'_>> {
+    if access::is_access_log(text) {
+        return Some((Format::Log, Content::Access(text), access::around(text)));
+    }
+    if syslog::is_syslog(text) {
+        let (entries, around) = log::from_first(text, syslog::begins);
+        return Some((Format::Log, Content::Syslog(entries), around));
+    }
     if log::is_log(text) {
         let (entries, around) = log::from_first(text, log::begins);
         return Some((Format::Log, Content::Log(entries), around));
@@ -260,6 +271,8 @@ impl View<'_> {
                 |text| text.len(),
                 |text| Some(markdown::records(text, builder(rules))),
             ),
+            Content::Access(text) => table(access::records(text, builder(rules))?, "list"),
+            Content::Syslog(text) => table(syslog::records(text, builder(rules)), "list"),
             Content::Log(text) => table(log::records(text, builder(rules)), "list"),
             Content::Stanzas(text) => table(stanzas::records(text, builder(rules)), "list"),
             Content::Lines(text) => table(listing::records(text, builder(rules)), "values"),
@@ -284,6 +297,8 @@ impl View<'_> {
             Content::Markdown(found) => {
                 rows = markdown::records(found.get(place(path)?)?, rows);
             }
+            Content::Access(text) => rows = access::records(text, rows)?,
+            Content::Syslog(text) => rows = syslog::records(text, rows),
             Content::Log(text) => rows = log::records(text, rows),
             Content::Stanzas(text) => rows = stanzas::records(text, rows),
             Content::Lines(text) => rows = listing::records(text, rows),
