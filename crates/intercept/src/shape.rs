@@ -5,6 +5,7 @@
 //! first. What is of no known form is text, and gets an outline instead of a table.
 
 mod access;
+mod aligned;
 mod around;
 mod delimited;
 mod json;
@@ -40,6 +41,7 @@ pub(crate) enum Format {
     Csv,
     Tsv,
     Markdown,
+    Table,
     Yaml,
     Xml,
     Log,
@@ -82,6 +84,7 @@ enum Content<'a> {
     Ndjson(&'a [u8]),
     Sequence(Cow<'a, [u8]>),
     Delimited(&'a [u8], u8),
+    Aligned(Vec<aligned::Table<'a>>),
     Markdown(Vec<&'a [u8]>),
     Access(&'a [u8]),
     Syslog(&'a [u8]),
@@ -99,6 +102,7 @@ impl Format {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Markdown => "markdown",
+            Self::Table => "table",
             Self::Yaml => "yaml",
             Self::Xml => "xml",
             Self::Log => "log",
@@ -112,7 +116,7 @@ impl Format {
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Markdown => "md",
-            Self::Stanzas | Self::Lines | Self::Text => "txt",
+            Self::Table | Self::Stanzas | Self::Lines | Self::Text => "txt",
             named => named.name(),
         }
     }
@@ -182,6 +186,10 @@ fn plain<'a>(text: &'a [u8], payload: &Mapped) -> Told<'a> {
     }
     if let Some(json) = rewritten(text, xml::to_json) {
         return (Format::Xml, Content::Json(Cow::Owned(json)), Around::default());
+    }
+    let (tables, around) = aligned::tables(text);
+    if !tables.is_empty() {
+        return (Format::Table, Content::Aligned(tables), around);
     }
     let (tables, around) = markdown::tables(text, &|rest| payload.release_before_slice(rest));
     if !tables.is_empty() {
@@ -266,6 +274,9 @@ impl View<'_> {
             Content::Delimited(text, delimiter) => {
                 table(delimited::records(text, *delimiter, builder(rules))?, "list")
             }
+            Content::Aligned(found) => several(found, aligned::Table::size, |table| {
+                aligned::records(table, builder(rules))
+            }),
             Content::Markdown(found) => several(
                 found,
                 |text| text.len(),
@@ -293,6 +304,9 @@ impl View<'_> {
             Content::Sequence(text) => rows = jsonlines::sequence(text, rows)?,
             Content::Delimited(text, delimiter) => {
                 rows = delimited::records(text, *delimiter, rows)?;
+            }
+            Content::Aligned(found) => {
+                rows = aligned::records(found.get(place(path)?)?, rows)?;
             }
             Content::Markdown(found) => {
                 rows = markdown::records(found.get(place(path)?)?, rows);
