@@ -8,6 +8,7 @@ mod access;
 mod aligned;
 mod around;
 mod delimited;
+mod html;
 mod json;
 mod jsonlines;
 mod listing;
@@ -44,6 +45,7 @@ pub(crate) enum Format {
     Table,
     Yaml,
     Xml,
+    Html,
     Log,
     Stanzas,
     Lines,
@@ -84,6 +86,7 @@ enum Content<'a> {
     Ndjson(&'a [u8]),
     Sequence(Cow<'a, [u8]>),
     Delimited(&'a [u8], u8),
+    Html(Vec<html::Table>),
     Aligned(Vec<aligned::Table<'a>>),
     Markdown(Vec<&'a [u8]>),
     Access(&'a [u8]),
@@ -105,6 +108,7 @@ impl Format {
             Self::Table => "table",
             Self::Yaml => "yaml",
             Self::Xml => "xml",
+            Self::Html => "html",
             Self::Log => "log",
             Self::Stanzas => "stanzas",
             Self::Lines => "lines",
@@ -183,6 +187,9 @@ fn plain<'a>(text: &'a [u8], payload: &Mapped) -> Told<'a> {
     }
     if let Some(found) = wrapped::in_prose(text) {
         return json_in_text(found);
+    }
+    if let Some((tables, around)) = rewritten(text, html::tables) {
+        return (Format::Html, Content::Html(tables), around);
     }
     if let Some(json) = rewritten(text, xml::to_json) {
         return (Format::Xml, Content::Json(Cow::Owned(json)), Around::default());
@@ -274,6 +281,9 @@ impl View<'_> {
             Content::Delimited(text, delimiter) => {
                 table(delimited::records(text, *delimiter, builder(rules))?, "list")
             }
+            Content::Html(found) => several(found, html::Table::size, |table| {
+                Some(html::records(table, builder(rules)))
+            }),
             Content::Aligned(found) => several(found, aligned::Table::size, |table| {
                 aligned::records(table, builder(rules))
             }),
@@ -305,6 +315,7 @@ impl View<'_> {
             Content::Delimited(text, delimiter) => {
                 rows = delimited::records(text, *delimiter, rows)?;
             }
+            Content::Html(found) => rows = html::records(found.get(place(path)?)?, rows),
             Content::Aligned(found) => {
                 rows = aligned::records(found.get(place(path)?)?, rows)?;
             }
