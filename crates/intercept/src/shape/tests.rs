@@ -6,6 +6,9 @@ use forebay_store::{Durability, Store};
 
 use super::*;
 
+mod around;
+mod hostile;
+mod outputs;
 
 const RULES: Rules = Rules { sample_size: 0, detects_types: true, has_cells: false };
 
