@@ -31,12 +31,17 @@ pub(super) fn numeric(text: &[u8]) -> Option<Time<'_>> {
         return None;
     }
     let length = 11 + clock(&text[11..], Zone::Offset)?;
-    if !has_slashes {
+    let has_blank = memchr::memchr(b' ', &text[11..length]).is_some();
+    if !has_slashes && !has_blank {
         return Some(as_written(text, length));
     }
     let mut iso = text[..length].to_vec();
     iso[4] = b'-';
     iso[7] = b'-';
+    if has_blank {
+        // Before the zone, where a database does not expect it.
+        iso.remove(length - 6);
+    }
     Some(Time { text: Cow::Owned(iso), length })
 }
 
@@ -157,6 +162,7 @@ mod tests {
     fn times_are_handed_on_in_the_order_of_iso() {
         for (text, iso, length) in [
             ("2026-11-15T05:27:06.123Z x", "2026-11-15T05:27:06.123Z", 24),
+            ("2026-11-15 05:27:06.5 +0100 x", "2026-11-15 05:27:06.5+0100", 27),
             ("2026/11/15 05:27:06 [error]", "2026-11-15 05:27:06", 19),
             ("Sun Nov  5 05:27:06.123 2026] x", "2026-11-05T05:27:06.123", 28),
             ("Sun 2026-11-15 05:27:06 UTC host", "2026-11-15 05:27:06Z", 27),

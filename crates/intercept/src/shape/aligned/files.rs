@@ -1,12 +1,14 @@
 //! Lists of files without a header: `ls -l`, also of several folders, and `du`.
 
+use std::borrow::Cow;
+
 use super::{
     Found, Layout,
     line::{self, lines, without_end},
 };
 use crate::{
     profile::{Raw, Records, has_form},
-    shape::times,
+    shape::times::{self, Time},
 };
 
 const LOOKED_AT: usize = 100;
@@ -29,7 +31,7 @@ struct File<'a> {
     size: &'a [u8],
     /// Of a device, in place of its size.
     device: Option<&'a [u8]>,
-    modified: &'a [u8],
+    modified: Cow<'a, [u8]>,
     name: &'a [u8],
 }
 
@@ -136,19 +138,21 @@ fn file(line: &[u8]) -> Option<File<'_>> {
         None
     };
     let rest = rest.trim_ascii_start();
-    let length = time_length(rest)?;
-    let (modified, name) = (&rest[..length], rest[length..].strip_prefix(b" ")?);
+    let Time { text: modified, length } = time(rest)?;
+    let name = rest[length..].strip_prefix(b" ")?;
     (!name.is_empty()).then_some(File { mode, links, owner, group, size, device, modified, name })
 }
 
-/// How long a time in a list is: `Nov 15 05:27`, `Nov 15  2025` or `2026-11-15 05:27`.
-fn time_length(text: &[u8]) -> Option<usize> {
-    if let Some(time) = times::numeric(text) {
-        return Some(time.length);
-    }
+/// A time in a list: `Nov 15 05:27`, `Nov 15  2025` or `2026-11-15 05:27`.
+fn time(text: &[u8]) -> Option<Time<'_>> {
     let has_day = has_form(text, b"aaa 99 ") || has_form(text, b"aaa  9 ");
-    let rest = has_day.then(|| &text[7..])?;
-    (has_form(rest, b"99:99 ") || has_form(rest, b" 9999 ")).then_some(12)
+    if !has_day {
+        return times::numeric(text);
+    }
+    let rest = &text[7..];
+    let length = 12;
+    (has_form(rest, b"99:99 ") || has_form(rest, b" 9999 "))
+        .then(|| Time { text: Cow::Borrowed(&text[..length]), length })
 }
 
 impl Files {
@@ -195,7 +199,7 @@ impl File<'_> {
         sink.field(3, b"group", Raw::Text(self.group));
         let size = if self.device.is_some() { Raw::Json(b"null") } else { Raw::Cell(self.size) };
         sink.field(4, b"size", size);
-        sink.field(5, b"modified", Raw::Text(self.modified));
+        sink.field(5, b"modified", Raw::Text(&self.modified));
         sink.field(6, b"name", Raw::Text(name));
         let more = [(b"target".as_slice(), target), (b"device", self.device), (b"folder", folder)];
         for (place, (name, text)) in
