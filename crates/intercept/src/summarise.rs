@@ -448,9 +448,9 @@ fn text_outline(out: &mut String, outline: &Outline, shares: Shares) {
 
 /// True if a value tells how to go on, or that something is amiss.
 fn is_guiding(path: &str) -> bool {
-    const WORDS: [&str; 10] = [
+    const WORDS: [&str; 12] = [
         "cursor", "next", "token", "page", "warning", "error", "message", "truncat", "more",
-        "total",
+        "total", "text ", "footer",
     ];
     let name = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     WORDS.iter().any(|word| name.contains(word))

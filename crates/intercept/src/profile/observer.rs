@@ -366,7 +366,7 @@ impl Observer {
 
     /// The facts, where there are `records` that could have this field.
     pub(super) fn finish(mut self, records: u64, reading: &mut Reading) -> Field {
-        if self.plain.is_none_or(Kind::is_text) {
+        if self.plain.is_none_or(|kind| kind.is_text() && !kind.is_number_or_time()) {
             // Among texts it is one of them.
             for (marker, count) in mem::take(&mut self.markers) {
                 for _ in 0..count {

@@ -19,6 +19,7 @@ use crate::{
 pub(super) enum Column {
     Text,
     Timestamp,
+    Date,
     /// Numbers and booleans.
     Plain,
     Struct(Members),
@@ -48,8 +49,9 @@ impl Column {
     /// The column of a field, by its facts.
     pub(super) fn of(facts: &Value) -> Self {
         match facts["type"].as_str() {
-            Some("string" | "date" | "uuid" | "url" | "null") => Self::Text,
+            Some("string" | "uuid" | "url" | "null") => Self::Text,
             Some("timestamp") => Self::Timestamp,
+            Some("date") => Self::Date,
             Some("struct") => Self::Struct(Members::of(&facts["fields"])),
             Some("list") => Self::List(Box::new(Self::of(&facts["items"]))),
             Some("map") => Self::Map(Box::new(Self::of(&facts["values"]))),
@@ -108,8 +110,8 @@ impl Column {
         match self {
             _ if cell.is_empty() => row.extend(b"null"),
             Self::Text | Self::Json => push_text(row, cell),
-            Self::Timestamp => timestamp(row, trimmed),
             _ if is_marker(cell) => row.extend(b"null"),
+            Self::Timestamp => timestamp(row, trimmed),
             _ => push_text(row, trimmed),
         }
     }

@@ -2,7 +2,8 @@
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use crate::profile::{Raw, Records};
+use super::around::{Around, BEFORE, FOOTER};
+use crate::profile::{Raw, Records, has_form};
 
 /// How much is looked at to tell the form.
 const LOOKED_AT_BYTES: usize = 64 * 1024;
@@ -10,13 +11,21 @@ const LOOKED_AT: usize = 100;
 /// Fewer lines may have equally many commas by chance.
 const MIN_RECORDS: usize = 4;
 
-/// What stands between the fields of `text`, if it is of this form.
-pub(super) fn delimiter(text: &[u8]) -> Option<u8> {
-    [b'\t', b',', b';', b'|']
+/// The lines of a table, what stands between its fields, and what stands around it; `None` if `text`
+/// is not of this form.
+pub(super) fn table(text: &[u8]) -> Option<(&[u8], u8, Around)> {
+    let start = comments_length(text);
+    let lines = &text[start..];
+    let delimiter = [b'\t', b',', b';', b'|']
         .into_iter()
-        .filter_map(|delimiter| Some((columns(text, delimiter)?, delimiter)))
+        .filter_map(|delimiter| Some((columns(lines, delimiter)?, delimiter)))
         .max_by_key(|(columns, _)| *columns)
-        .map(|(_, delimiter)| delimiter)
+        .map(|(_, delimiter)| delimiter)?;
+    let footer = lines.len() - footer_length(lines, delimiter);
+    let mut around = Around::default();
+    around.text(BEFORE, &text[..start]);
+    around.text(FOOTER, &lines[footer..]);
+    Some((&lines[..footer], delimiter, around))
 }
 
 /// Hands the records of `text` to `table`; `None` if many lines turn out to be none.
@@ -51,6 +60,48 @@ pub(super) fn records<'a, R: Records<'a>>(
             }
         }
     }
+}
+
+/// How long the comments before the header are. A header may begin with the sign of one.
+fn comments_length(text: &[u8]) -> usize {
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    let is_comment = |line: &&[u8]| line.starts_with(b"#") || line.trim_ascii().is_empty();
+    let comments: Vec<&[u8]> = lines.take_while(is_comment).collect();
+    let length = comments.iter().map(|line| line.len()).sum();
+    let header = comments.iter().rfind(|line| !line.trim_ascii().is_empty());
+    let rows = text[length..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let has_columns = |line: &[u8], delimiter| memchr::memchr_iter(delimiter, line).count();
+    let is_header = |line: &[u8]| {
+        [b'\t', b',', b';', b'|'].into_iter().any(|delimiter| {
+            let columns = has_columns(line, delimiter);
+            columns > 0 && columns == has_columns(rows, delimiter)
+        })
+    };
+    match header {
+        Some(line) if is_header(line) => line.as_ptr().addr() - text.as_ptr().addr(),
+        _ => length,
+    }
+}
+
+/// How long the lines at the end are that are no records, such as one that counts the rows. After
+/// the last quote nothing is within quotes.
+fn footer_length(text: &[u8], delimiter: u8) -> usize {
+    const MAX_LINES: usize = 3;
+    let mut length = 0;
+    let mut rest = text;
+    for _ in 0..=MAX_LINES {
+        let blanks = rest.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        let trimmed = &rest[..rest.len() - blanks];
+        let start = memchr::memrchr(b'\n', trimmed).map_or(0, |newline| newline + 1);
+        let line = &trimmed[start..];
+        if line.trim_ascii().is_empty() || memchr::memchr2(delimiter, b'"', line).is_some() {
+            return length;
+        }
+        length = text.len() - start;
+        rest = &text[..start];
+    }
+    // Lines that go on and on are something else.
+    0
 }
 
 fn reader(text: &[u8], delimiter: u8) -> Reader<&[u8]> {
@@ -110,25 +161,22 @@ fn may_be_cells(head: &[u8], delimiter: u8) -> bool {
 /// True if a first record names the columns: none with a number, and most of them at all.
 fn is_header(record: &ByteRecord) -> bool {
     let filled = || record.iter().map(<[u8]>::trim_ascii).filter(|name| !name.is_empty());
-    let is_name =
-        |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| name.parse::<f64>().is_err());
+    let is_name = |name: &[u8]| {
+        std::str::from_utf8(name).is_ok_and(|name| name.parse::<f64>().is_err())
+            && !has_form(name, b"9999-99-99")
+            && !is_size(name)
+            && !name.starts_with(b"http")
+    };
     filled().all(is_name) && filled().count() * 2 > record.len()
 }
 
-/// The names of the columns, no two the same.
+/// True if a text is a number with a unit, such as `4.0K` or `12%`.
+fn is_size(text: &[u8]) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    let digits = text.iter().take_while(|byte| is_digit(byte)).count();
+    digits > 0 && matches!(&text[digits..], b"K" | b"M" | b"G" | b"T" | b"B" | b"%")
+}
+
 fn column_names(record: &ByteRecord, is_header: bool) -> Vec<Vec<u8>> {
-    let mut names: Vec<Vec<u8>> = Vec::new();
-    for (place, cell) in record.iter().enumerate() {
-        let given = cell.trim_ascii().to_vec();
-        let mut name = if is_header && !given.is_empty() {
-            given
-        } else {
-            format!("column_{}", place + 1).into_bytes()
-        };
-        if names.contains(&name) {
-            name.extend(format!("_{}", place + 1).into_bytes());
-        }
-        names.push(name);
-    }
-    names
+    super::column_names(record.iter().map(|cell| if is_header { cell } else { b"" }))
 }

@@ -51,8 +51,12 @@ pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> Optio
     (!table.is_mostly_skipped()).then_some(table)
 }
 
-/// True if a text begins with two objects, one after the other, on however many lines.
+/// True if a text begins with two objects, one after the other, on however many lines, and ends
+/// like one.
 pub(super) fn is_sequence(text: &[u8]) -> bool {
+    if !text.trim_ascii_end().ends_with(b"}") {
+        return false;
+    }
     let mut objects = 0;
     let mut rest = text.trim_ascii_start();
     while objects < 2 && rest.starts_with(b"{") {

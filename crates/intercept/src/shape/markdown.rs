@@ -1,5 +1,6 @@
 //! Tables in Markdown: a header, a line of dashes, rows between bars.
 
+use super::around::{AFTER, Around, BEFORE, BETWEEN};
 use crate::profile::{Raw, Records};
 
 /// The first table begins within this much.
@@ -9,11 +10,12 @@ const STEP: usize = 16 * 1024 * 1024;
 /// A text of which the tables are a smaller part than one in this many is prose.
 const MIN_SHARE: usize = 4;
 
-/// The tables in a text, if they are a good part of it.
-pub(super) fn tables<'a>(text: &'a [u8], passed: &dyn Fn(&[u8])) -> Vec<&'a [u8]> {
+/// The tables in a text, if they are a good part of it, and what stands around them.
+pub(super) fn tables<'a>(text: &'a [u8], passed: &dyn Fn(&[u8])) -> (Vec<&'a [u8]>, Around) {
+    let mut around = Around::default();
     let head = &text[..text.len().min(LOOKED_AT_BYTES)];
     if !head.split(|byte| *byte == b'\n').any(|line| cells(line).count() > 1 && is_rule(line)) {
-        return Vec::new();
+        return (Vec::new(), around);
     }
     let mut found: Vec<&[u8]> = Vec::new();
     // The line before: where it begins, and how many cells it has.
@@ -43,7 +45,14 @@ pub(super) fn tables<'a>(text: &'a [u8], passed: &dyn Fn(&[u8])) -> Vec<&'a [u8]
     if in_tables * MIN_SHARE < text.len() {
         found.clear();
     }
-    found
+    let mut end = 0;
+    for (index, table) in found.iter().enumerate() {
+        let start = table.as_ptr().addr() - text.as_ptr().addr();
+        around.text(if index == 0 { BEFORE } else { BETWEEN }, &text[end..start]);
+        end = start + table.len();
+    }
+    around.text(AFTER, &text[end..]);
+    (found, around)
 }
 
 /// Hands the rows of a table to `table`.
@@ -51,6 +60,11 @@ pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> R {
     let mut lines = text.split(|byte| *byte == b'\n');
     let names: Vec<Vec<u8>> = lines.next().into_iter().flat_map(cells).map(unescaped).collect();
     for line in lines.skip(1).filter(|line| !line.trim_ascii().is_empty()) {
+        // A bar in a cell that is not escaped: nothing tells which cell it belongs to.
+        if cells(line).count() > names.len() {
+            table.skip();
+            continue;
+        }
         if table.record(line.trim_ascii()) {
             for (place, (name, cell)) in names.iter().zip(cells(line)).enumerate() {
                 table.field(place, name, Raw::Cell(&unescaped(cell)));

@@ -3,6 +3,7 @@
 //! A line that begins with white space goes on with the value before it, and so does a paragraph
 //! that does not begin with the same name as the others.
 
+use super::around::{Around, BEFORE};
 use crate::profile::{Raw, Records};
 
 const LOOKED_AT_BYTES: usize = 64 * 1024;
@@ -33,6 +34,14 @@ pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> R {
         }
     }
     table
+}
+
+/// What stands before the first stanza.
+pub(super) fn around(text: &[u8]) -> Around {
+    let first = stanzas(text).next().unwrap_or(text);
+    let mut around = Around::default();
+    around.text(BEFORE, &text[..first.as_ptr().addr() - text.as_ptr().addr()]);
+    around
 }
 
 /// The parts of a text that each begin with the name that the first one begins with.

@@ -6,6 +6,10 @@ use forebay_store::{Durability, Store};
 
 use super::*;
 
+mod around;
+mod hostile;
+mod outputs;
+
 const RULES: Rules = Rules { sample_size: 0, detects_types: true, has_cells: false };
 
 /// What is found in a text, on a line for each table.
@@ -215,7 +219,8 @@ fn lines_that_do_not_fit_are_no_records() {
     );
     let (format, found) = contents(&csv);
     let table = &found.tables[0];
-    assert_eq!((format.name(), table.records, table.skipped), ("csv", 40, 1));
+    assert_eq!((format.name(), table.records, table.skipped), ("csv", 40, 0));
+    assert_eq!(found.envelope, [("footer".to_owned(), "\"40 rows returned\"".to_owned())]);
     let names: Vec<&str> = table.fields.iter().map(|field| field.name.as_str()).collect();
     assert_eq!(names, ["id", "name", "name_3", "column_4"]);
     let prose = "Some words that follow, and are no table.\n".repeat(200);
@@ -291,7 +296,7 @@ fn log_lines_have_a_time_a_level_and_a_message() {
     for line in [
         "Nov 15 05:27:06 host sshd[12]: Accepted publickey",
         "[2026-11-15T05:27:06+01:00] warning: low space",
-        "127.0.0.1 - - [15/Nov/2026:05:27:06 +0000] \"GET / HTTP/1.1\" 200 12",
+        "127.0.0.1 [15/Nov/2026:05:27:06 +0000] \"GET / HTTP/1.1\" 200 12",
         "05:27:06.123 INFO ready",
     ] {
         let text = format!("{line}\n").repeat(6);

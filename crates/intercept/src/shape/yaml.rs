@@ -3,6 +3,8 @@
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::to_writer;
 
+use super::around::{Around, BEFORE};
+
 const LOOKED_AT: usize = 40;
 const MIN_LINES: usize = 5;
 const MAX_DEPTH: usize = 100;
@@ -75,6 +77,15 @@ pub(super) fn to_json(text: &str) -> Option<Vec<u8>> {
         json.remove(0);
     }
     Some(json)
+}
+
+/// The comments at the head of a text.
+pub(super) fn around(text: &[u8]) -> Around {
+    let is_comment = |line: &&[u8]| line.is_empty() || line.trim_ascii().starts_with(b"#");
+    let lines = text.split_inclusive(|byte| *byte == b'\n').take_while(is_comment);
+    let mut around = Around::default();
+    around.text(BEFORE, &text[..lines.map(<[u8]>::len).sum()]);
+    around
 }
 
 /// Ends a container, whose last value has a comma behind it.
