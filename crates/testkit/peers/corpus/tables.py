@@ -75,6 +75,8 @@ class Inner(Told):
 
     def compare(self):
         yield from super().compare()
+        if len(self.said.get("carriedFrom", self.said["carried"])) != len(self.said["carried"]):
+            yield f"{self.said['carried']} does not come from {self.said['carriedFrom']}"
         if len({json.dumps(one) for one in self.parents}) < len(self.parents) > 1:
             yield f"{self.said['carried']} does not tell the records apart that it lies in"
         names = [name.lower() for columns in self.parents[:1] for name in [*columns, *self.columns]]
