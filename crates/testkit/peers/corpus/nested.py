@@ -100,12 +100,12 @@ def compare_members(said, objects, total, name, depth):
 
 def compare_names(said, names, name):
     fields = said.get("fields", [])
-    told = [field["name"] for field in fields]
-    unknown = [one for one in told if one not in set(names)]
+    told, there = [field["name"] for field in fields], set(names)
+    unknown = [one for one in told if one not in there]
     if unknown or len(set(told)) < len(told):
         yield f"{name}: fields that are not there, or twice: {unknown[:5]}"
     if len(told) + said.get("otherFields", 0) != len(names):
-        left_out = [one for one in names if one not in set(told)]
+        left_out = sorted(there - set(told))
         yield f"{name}: {len(told)} fields of {len(names)}, without {left_out[:5]}"
     columns = [column_of(field).lower() for field in fields]
     if len(set(columns)) < len(columns) or "" in columns:
