@@ -21,7 +21,7 @@ use forebay_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::{forebay, home};
+use crate::{forebay, home, without_settings};
 
 /// A shorter result is not held against the summary's length.
 const MIN_BYTES: usize = 5_000;
@@ -157,8 +157,8 @@ impl Corpus<'_> {
         Some(outcome)
     }
 
-    /// Compares what was kept with the original, and its facts with those computed anew. Runs the
-    /// queries that the summary suggests.
+    /// Compares what was kept with the original, its facts with those computed anew, and what SQL
+    /// has of the paths that are told. Runs the queries that the summary suggests.
     fn check(&self, outcome: &mut Outcome, id: &str, original: &Value, summary: &str) {
         let whole: Value = serde_json::from_slice(&self.datasets(&["original"], id)).unwrap();
         if whole != *original {
@@ -177,7 +177,10 @@ impl Corpus<'_> {
         fs::write(file("original"), shown_text(original)).unwrap();
         fs::write(file("summary"), summary).unwrap();
         let kept = String::from_utf8(self.datasets(&["path"], id)).unwrap();
-        let output = script(self.python, "corpus/facts.py")
+        let mut facts = script(self.python, "corpus/facts.py");
+        let output = without_settings(&mut facts)
+            .env("FOREBAY_HOME", &self.home)
+            .arg(env!("CARGO_BIN_EXE_forebay"))
             .args([&file("metadata"), Path::new(kept.trim_end())])
             .args([&file("original"), &file("summary")])
             .arg(real::source("corpus/items.json"))

@@ -1,7 +1,8 @@
-"""Reads documents into tables, each value as it is written, with Python's own parsers.
+"""Reads documents into tables, with Python's own parsers.
 
-A table is a number of records and, for each field, how often each value occurs. A value is a pair:
-its sort (`number`, `boolean`, `text`, `list`, `struct`) and its text, decoded if it is a string.
+A table of cells is a number of records and, for each field, how often each value occurs; a value is a
+pair: its sort (`number`, `boolean`, `text`) and its text. Records that may hold others are kept whole:
+numbers as they are written, everything else as Python has it.
 Nothing here is shared with Forebay, nor made after it. What takes long is read once and remembered.
 """
 
@@ -14,18 +15,21 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 from collections import Counter
+from dataclasses import dataclass, field
 
 import flow
+from flow import Number
 
 csv.field_size_limit(sys.maxsize)
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-SPACE = re.compile(r"[ \t\r\n]*")
-STEP = re.compile(r'\.(?P<name>[^.\[]+)|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]|(?P<each>\[\])')
+STEP = re.compile(r'\.(?P<name>[^.\[]+)|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]|(?P<each>\[\])|\[(?P<place>[0-9]+)\]')
 CHUNK = 20_000
 
 
 class Table:
+    """Records of cells."""
+
     def __init__(self):
         self.records = 0
         self.fields = {}
@@ -42,6 +46,16 @@ class Table:
         return self.records - self.fields[name].total()
 
 
+@dataclass
+class Row:
+    """A record, and what is known of it from around it: the keys of maps, and what it lies in."""
+
+    record: dict
+    around: dict = field(default_factory=dict)
+    # The columns of a parent that come with it, by their names in SQL.
+    carried: dict = field(default_factory=dict)
+
+
 class NoSuchTable(Exception):
     """The document has no table of this kind at this path."""
 
@@ -49,54 +63,27 @@ class NoSuchTable(Exception):
 # JSON
 
 
-def skip(text, at):
-    return SPACE.match(text, at).end()
+@functools.cache
+def parsed(text):
+    """The document, with numbers as they are written."""
+    return json.loads(
+        text, parse_int=Number, parse_float=Number, object_pairs_hook=first_of_each, strict=False
+    )
 
 
-def value_at(text, at):
-    """The value that starts at `at`, and where it ends."""
-    decoded, end = DECODER.raw_decode(text, at)
-    first = text[at]
-    if first == "{":
-        return ("struct", text[at:end]), end
-    if first == "[":
-        return ("list", text[at:end]), end
-    if first == '"':
-        return ("text", decoded), end
-    if decoded is None:
-        return None, end
-    return ("boolean" if isinstance(decoded, bool) else "number", text[at:end]), end
+def first_of_each(members):
+    """An object; of several members with the same name, the first counts."""
+    found = dict(members)
+    if len(found) < len(members):
+        found.update(reversed(members))
+    return found
 
 
-DECODER = json.JSONDecoder(strict=False)
-
-
-def members(text, at):
-    """The members of the object at `at`: key, where its value starts, the value."""
-    at = skip(text, at + 1)
-    while text[at] != "}":
-        key, at = DECODER.raw_decode(text, at)
-        start = skip(text, skip(text, at) + 1)
-        value, at = value_at(text, start)
-        yield key, start, value
-        at = skip(text, at)
-        if text[at] == ",":
-            at = skip(text, at + 1)
-
-
-def elements(text, at):
-    """The elements of the array at `at`: where each starts, its value."""
-    at = skip(text, at + 1)
-    while text[at] != "]":
-        value, end = value_at(text, at)
-        yield at, value
-        at = skip(text, end)
-        if text[at] == ",":
-            at = skip(text, at + 1)
+EACH, ANY = object(), object()
 
 
 def steps(path):
-    """`$.data.edges[].node` → ["data", "edges", None, "node"]."""
+    """`$.data.edges[].node` → ["data", "edges", EACH, "node"]; `*` is ANY member."""
     if not path.startswith("$"):
         raise NoSuchTable(f"{path} is not a path")
     at, found = 1, []
@@ -104,127 +91,98 @@ def steps(path):
         step = STEP.match(path, at)
         if not step:
             raise NoSuchTable(f"{path} is not a path")
-        quoted = step["quoted"]
-        found.append(None if step["each"] else json.loads(quoted) if quoted else step["name"])
+        if step["each"]:
+            found.append(EACH)
+        elif step["quoted"]:
+            found.append(json.loads(step["quoted"]))
+        elif step["place"]:
+            found.append(int(step["place"]))
+        else:
+            found.append(ANY if step["name"] == "*" else step["name"])
         at = step.end()
     return found
 
 
-def member(text, at, name, path):
-    if text[at] == "{":
-        for key, start, _ in members(text, at):
-            if key == name:
-                return start
-    raise NoSuchTable(f"there is nothing at {path}")
+def places(document, path):
+    """What is at `path`, each with what is around it."""
+    found, is_inside = [(document, {})], False
+    for step in steps(path):
+        after = []
+        for value, around in found:
+            if step is EACH and isinstance(value, list):
+                after += [(element, around) for element in value]
+            elif step is ANY and isinstance(value, dict):
+                after += [(inner, {**around, "key": key}) for key, inner in value.items()]
+            elif isinstance(value, dict) and step in value:
+                after.append((value[step], {**around, **value} if is_inside else around))
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                after.append((value[step], around))
+        is_inside = is_inside or step is EACH or step is ANY
+        found = after
+    if not found:
+        raise NoSuchTable(f"there is nothing at {path}")
+    return found, is_inside
 
 
 @functools.cache
 def json_table(text, path, kind):
-    """The table of this kind at `path` in a JSON document."""
-    way = steps(path)
-    wrappers = []
-    if None in way:
-        each = way.index(None)
-        way, wrappers = way[:each], way[each + 1 :]
-    at = skip(text, 0)
-    for name in way:
-        at = member(text, at, name, path)
+    """The rows of the table of this kind at `path` in a JSON document."""
+    found, is_inside = places(parsed(text), path)
     readers = {
-        "list": ("[", listed),
-        "map": ("{", mapped),
-        "columns": ("{", columns),
-        "rows": ("[", rows),
-        "values": ("[", values),
-        "object": ("{", single),
+        "list": (list, listed), "map": (dict, mapped), "columns": (dict, columns), "rows": (list, rows),
+        "values": (list, values), "object": (dict, single),
     }
-    opening, reader = readers.get(kind, (None, None))
-    if text[at] != opening:
-        raise NoSuchTable(f"what is at {path} cannot be of kind {kind}")
-    return reader(text, at, path, wrappers)
-
-
-def add_record(table, text, at, path):
-    if text[at] != "{":
-        raise NoSuchTable(f"a record at {path} is no object: {text[at : at + 40]}")
-    table.records += 1
-    for name, _, value in members(text, at):
-        table.count(name, value)
-
-
-def listed(text, at, path, wrappers):
-    table = Table()
-    for start, _ in elements(text, at):
-        for name in wrappers:
-            start = member(text, start, name, path)
-        add_record(table, text, start, path)
-    return table
-
-
-def mapped(text, at, path, _):
-    table = Table()
-    for key, start, value in members(text, at):
-        table.count(None, ("text", key))
-        if text[start] == "{":
-            add_record(table, text, start, path)
+    sort, reader = readers.get(kind, (None, None))
+    table = []
+    for value, around in found:
+        if kind == "list" and is_inside and isinstance(value, dict):
+            table.append(Row(value, around))
+        elif sort is None or not isinstance(value, sort):
+            raise NoSuchTable(f"what is at {path} cannot be of kind {kind}")
         else:
-            table.records += 1
-            table.count("value", value)
-    # The keys are a column, under another name if the records have one that is called so.
-    name = "_key" if "key" in table.fields else "key"
-    table.fields = {name if field is None else field: counts for field, counts in table.fields.items()}
+            table += [Row(record, {**around, **more}) for record, more in reader(value)]
     return table
 
 
-def single(text, at, path, _):
-    table = Table()
-    add_record(table, text, at, path)
-    return table
+def listed(value):
+    for element in value:
+        if element is not None and not isinstance(element, dict):
+            raise NoSuchTable(f"a record is no object: {str(element)[:40]}")
+        yield element or {}, {}
 
 
-def columns(text, at, path, _):
-    table, lengths = Table(), set()
-    for name, start, value in members(text, at):
-        if value is None or value[0] != "list":
-            raise NoSuchTable(f"{path} has a member that is no column: {name}")
-        cells = [cell for _, cell in elements(text, start)]
-        lengths.add(len(cells))
-        for cell in cells:
-            table.count(name, cell)
-    if len(lengths) != 1:
-        raise NoSuchTable(f"the columns at {path} are of different lengths")
-    table.records = lengths.pop()
-    return table
+def mapped(value):
+    for key, element in value.items():
+        yield element if isinstance(element, dict) else {"value": element}, {"key": key}
 
 
-def rows(text, at, path, _):
-    table, header = Table(), None
-    for start, value in elements(text, at):
-        if value is None or value[0] != "list":
-            raise NoSuchTable(f"a row at {path} is no list")
-        cells = [cell for _, cell in elements(text, start)]
-        if header is None:
-            header = [cell[1] for cell in cells]
-            continue
-        table.records += 1
-        for name, cell in itertools.zip_longest(header, cells):
-            table.count(name, cell)
-    return table
+def single(value):
+    yield value, {}
 
 
-def values(text, at, _path, _wrappers):
-    table = Table()
-    for _, value in elements(text, at):
-        table.records += 1
-        table.count("value", value)
-    return table
+def columns(value):
+    lengths = {len(column) if isinstance(column, list) else -1 for column in value.values()}
+    if len(lengths) != 1 or -1 in lengths:
+        raise NoSuchTable("the members are not columns of one length")
+    for cells in zip(*value.values()):
+        yield dict(zip(value, cells)), {}
+
+
+def rows(value):
+    header, *lines = value
+    for line in lines:
+        if not isinstance(line, list):
+            raise NoSuchTable("a row is no list")
+        yield dict(itertools.zip_longest(header, line)), {}
+
+
+def values(value):
+    for element in value:
+        yield {"value": element}, {}
 
 
 def ndjson(text):
-    table = Table()
-    for line in text.split("\n"):
-        if line.strip():
-            add_record(table, line, skip(line, 0), "$")
-    return table
+    return [Row(parsed(line)) for line in text.split("\n") if line.strip()]
 
 
 # Cells
@@ -286,13 +244,11 @@ def pipe_cells(line):
 
 def yaml(text):
     """A list of records in YAML, each `- { … }` on its line."""
-    table = Table()
+    table = []
     for line in text.splitlines():
         if not line.startswith("- {"):
             raise NoSuchTable(f"not read by this check: {line[:40]}")
-        table.records += 1
-        for name, value in flow.record(line[2:]).items():
-            table.count(name, value)
+        table.append(Row(flow.record(line[2:])))
     return table
 
 

@@ -9,8 +9,12 @@ DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
 
 
+class Number(str):
+    """A number as it is written."""
+
+
 def record(text):
-    """The members of a mapping, each as its sort and its text."""
+    """The members of a mapping."""
     found, _ = mapping(text, 0)
     return found
 
@@ -23,21 +27,22 @@ def space(text, at):
 
 def value(text, at):
     if text[at] == "{":
-        end = mapping(text, at)[1]
-        return ("struct", text[at:end]), end
+        return mapping(text, at)
     if text[at] == "[":
-        start, at = at, space(text, at + 1)
+        found, at = [], space(text, at + 1)
         while text[at] != "]":
-            at = space(text, value(text, at)[1])
+            element, at = value(text, at)
+            found.append(element)
+            at = space(text, at)
             if text[at] == ",":
                 at = space(text, at + 1)
-        return ("list", text[start : at + 1]), at + 1
+        return found, at + 1
     if text[at] == "'":
         quoted = QUOTED.match(text, at)
-        return ("text", quoted[1].replace("''", "'")), quoted.end()
+        return quoted[1].replace("''", "'"), quoted.end()
     if text[at] == '"':
         quoted = DOUBLE.match(text, at)
-        return ("text", json.loads(quoted[0])), quoted.end()
+        return json.loads(quoted[0]), quoted.end()
     plain = PLAIN.match(text, at)
     return scalar(plain[0].strip()), plain.end()
 
@@ -45,9 +50,11 @@ def value(text, at):
 def scalar(text):
     if text in ("", "~", "null", "Null", "NULL"):
         return None
-    if text in ("true", "false", "True", "False", "TRUE", "FALSE"):
-        return ("boolean", text)
-    return ("number", text) if NUMBER.fullmatch(text) else ("text", text)
+    if text in ("true", "True", "TRUE"):
+        return True
+    if text in ("false", "False", "FALSE"):
+        return False
+    return Number(text) if NUMBER.fullmatch(text) else text
 
 
 def mapping(text, at):
@@ -55,7 +62,7 @@ def mapping(text, at):
     while text[at] != "}":
         key, at = value(text, at)
         at = space(text, space(text, at) + 1)
-        found[key[1]], at = value(text, at)
+        found[key], at = value(text, at)
         at = space(text, at)
         if text[at] == ",":
             at = space(text, at + 1)

@@ -1,0 +1,192 @@
+"""What SQL has of the fields that are told: types, counts and ranges, asked of the program itself.
+
+Every path to a value that holds no others is asked for, through structs, lists and maps, or a sample of
+them if there are many, and what comes back is compared with what Python finds in the rows.
+"""
+
+import json
+import random
+import re
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+
+import nested
+import scalars
+from nested import column_of
+
+MAX_PATHS = 60
+TYPES = {
+    "integer": r"BIGINT|HUGEINT|DECIMAL\(38,0\)", "float": "DOUBLE", "boolean": "BOOLEAN",
+    "timestamp": r"TIMESTAMP( WITH TIME ZONE)?", "date": "DATE", "struct": r"STRUCT\(.*\)",
+    "list": r".*\[\]", "map": r"MAP\(.*\)", "json": "JSON", "string": "VARCHAR", "uuid": "VARCHAR|UUID",
+    "url": "VARCHAR", "null": "VARCHAR|JSON",
+}
+JSON_TYPES = {
+    "struct": ["OBJECT"], "list": ["ARRAY"], "string": ["VARCHAR"], "boolean": ["BOOLEAN"],
+    "number": ["BIGINT", "UBIGINT", "HUGEINT", "DOUBLE"],
+}
+
+
+class Refused(Exception):
+    """The program did not answer a query."""
+
+
+class Program:
+    """Forebay's command line; FOREBAY_HOME says where it keeps what."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, query):
+        words = [self.path, "query", "--json", "-"]
+        done = subprocess.run(words, input=query, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Refused(done.stderr.strip() or done.stdout.strip())
+        return json.loads(done.stdout)
+
+
+@dataclass
+class Path:
+    """A path in SQL, what is told of it, and its values as Python finds them."""
+
+    name: str
+    source: str
+    expression: str
+    said: dict
+    values: list
+
+    def query(self, number):
+        """One row: the type, and what else is to be compared."""
+        kind, it = self.said["type"], self.expression
+        if kind in ("struct", "json"):
+            facts = "NULL, NULL, NULL"
+        elif kind in ("list", "map"):
+            size = "len" if kind == "list" else "cardinality"
+            facts = f"sum({size}({it})), CAST(min({size}({it})) AS VARCHAR), CAST(max({size}({it})) AS VARCHAR)"
+        else:
+            facts = f"count(DISTINCT {it}), CAST(min({it}) AS VARCHAR), CAST(max({it}) AS VARCHAR)"
+        kinds = json_counts(it) if kind == "json" else "NULL"
+        return (
+            f"SELECT {number} AS path, any_value(typeof({it})), count({it}), {facts}, {kinds} FROM {self.source}"
+        )
+
+    def compare(self, type_, count, distinct, low, high, kinds):
+        kind = self.said["type"]
+        is_type = type_ is None or re.fullmatch(TYPES[kind], type_, re.DOTALL)
+        if not is_type:
+            yield f"{self.name} is told as {kind}, SQL has {type_}"
+            return
+        true = [len(self.values), *self.facts()]
+        found = [count, *((distinct, self.read(low), self.read(high)) if kind not in ("struct", "json") else (None,) * 3)]
+        if found != true:
+            yield f"{self.name} in SQL: count, distinct, min, max are {found}, should be {true}"
+        if kind == "json" and json.loads(kinds) != self.kinds():
+            yield f"{self.name} in SQL: of each kind there are {kinds}, should be {self.kinds()}"
+
+    def facts(self):
+        """The number of different values or, of lists and maps, of elements, and the range."""
+        kind = self.said["type"]
+        if kind in ("struct", "json"):
+            return [None, None, None]
+        if kind in ("list", "map"):
+            sizes = [len(value) for value in self.values]
+            return [sum(sizes), min(sizes), max(sizes)] if sizes else [None, None, None]
+        values = {self.read(nested.pair(value)[1]) for value in self.values}
+        return [len(values), min(values), max(values)] if values else [0, None, None]
+
+    def read(self, text):
+        """A value such that equal ones are the same and their order is that of SQL."""
+        if text is None:
+            return None
+        kind = self.said["type"]
+        if kind in ("integer", "list", "map"):
+            return int(text)
+        if kind == "float":
+            return float(text)
+        return str(scalars.instant(text)) if kind == "timestamp" else text
+
+    def kinds(self):
+        """How many values of each sort that JSON knows there are."""
+        counts = Counter(nested.sort_of(value) for value in self.values)
+        counts["string"] += counts.pop("text", 0)
+        return [counts[sort] for sort in JSON_TYPES]
+
+
+def json_counts(expression):
+    filters = (", ".join(f"'{name}'" for name in names) for names in JSON_TYPES.values())
+    counts = (f"count(*) FILTER (WHERE json_type({expression}) IN ({names}))" for names in filters)
+    return f"CAST(to_json([{', '.join(counts)}]) AS VARCHAR)"
+
+
+def paths(table, name):
+    """Every path of a table that SQL calls `name`."""
+    for column, field in table.columns.items():
+        values = [table.value(row, [column]) for row in table.rows]
+        yield from within(field, f"{name}.{column}", name, quoted(column), values)
+    for column in table.rows[0].carried if table.rows else ():
+        values = [row.carried[column] for row in table.rows]
+        if all(not isinstance(value, (dict, list)) for value in values):
+            values = [nested.Number(value) if column == "_parent" else value for value in values]
+            types = nested.types_of([value for value in values if value is not None], 1)
+            yield Path(f"{name}.{column}", name, quoted(column), {"type": types.pop()}, present(values))
+
+
+def within(said, name, source, expression, values):
+    """The path to `values`, and those to what lies in them."""
+    values = present(values)
+    yield Path(name, source, expression, said, values)
+    kind = said["type"]
+    if kind == "struct":
+        for field in said.get("fields", []):
+            inner = [value.get(field["name"]) for value in values]
+            column = column_of(field)
+            yield from within(field, f"{name}.{column}", source, f"{expression}.{quoted(column)}", inner)
+    elif kind == "list" and "items" in said:
+        elements = [element for value in values for element in value]
+        yield from within(said["items"], f"{name}[]", *unnested(expression, source), elements)
+    elif kind == "map" and "keys" in said:
+        for part, inner in (
+            ("keys", [key for value in values for key in value]),
+            ("values", [inner for value in values for inner in value.values()]),
+        ):
+            place = unnested(f"map_{part}({expression})", source)
+            yield from within(said[part], f"{name}.{part}", *place, inner)
+
+
+def present(values):
+    return [value for value in values if value is not None]
+
+
+def unnested(expression, source):
+    """The elements of lists as a table, and what they are called there."""
+    return f"(SELECT unnest({expression}) AS element FROM {source})", "element"
+
+
+def compare(ask, tables, seed):
+    """What is wrong with the paths of `tables`, which are pairs of a name in SQL and a table."""
+    found = [path for name, table in tables for path in paths(table, name)]
+    if len(found) > MAX_PATHS:
+        found = random.Random(seed).sample(found, MAX_PATHS)
+    try:
+        yield from compare_paths(ask, found)
+    except Refused:
+        # One that is refused spoils all; which?
+        for path in found:
+            try:
+                yield from compare_paths(ask, [path])
+            except Refused as why:
+                yield f"{path.name} cannot be asked for: {why}"
+
+
+def compare_paths(ask, found):
+    if not found:
+        return
+    query = " UNION ALL ".join(path.query(number) for number, path in enumerate(found))
+    rows = ask(f"SELECT * FROM ({query}) t(path, type, count, distinct_, low, high, kinds) ORDER BY path")
+    for path, row in zip(found, rows, strict=True):
+        yield from path.compare(*list(row.values())[1:])
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
