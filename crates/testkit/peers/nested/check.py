@@ -18,6 +18,7 @@ import threading
 from pathlib import Path
 
 import generate
+import history
 import paths
 import tables
 import told
@@ -58,16 +59,29 @@ def result_of(form, value, has_structured):
     return result + "}"
 
 
-def differences(session, result, counts):
-    """What is wrong with what is told of a result, and with what SQL answers."""
+def differences(session, results, counts):
+    """What is wrong with what is told of the results of one tool, and with what SQL answers."""
     counts.cases += 1
-    reply = session.produce(result)
-    name = DATASET.search(reply["content"][0]["text"])
-    if not name:
-        return
-    metadata = session.metadata(name[0])
+    tool = f"series_{session.count}"
+    kept = []
+    for result in results:
+        reply = session.produce(result, tool)
+        name = DATASET.search(reply["content"][0]["text"])
+        if not name:
+            return
+        metadata = session.metadata(name[0])
+        if metadata["format"] not in ("json", "ndjson"):
+            return
+        document = payload(result, metadata)
+        facts = metadata.get("tables", [])
+        if facts and facts[0]["kind"] != "inner":
+            kept.append((facts[0], tables.rows_of(facts, 0, document)))
+        yield from compare_dataset(session, name[0], metadata, reply, document, counts)
     counts.kept += 1
-    yield from compare_dataset(session, name[0], metadata, reply, payload(result, metadata), counts)
+    if len(kept) == len(results) > 1:
+        asked = list(history.questions(f"{tool}_history", kept))
+        counts.comparisons += len(asked)
+        yield from ask(session, asked)
 
 
 def payload(result, metadata):
@@ -95,7 +109,7 @@ def compare_dataset(session, dataset, metadata, reply, document, counts):
         counts.tables += 1
         if table["records"] != len(rows):
             yield f"{name}: {table['records']} records are told, there are {len(rows)}"
-        found[name] = paths.of_table(table, paths.quoted(name), rows)
+        found[name] = paths.of_table(facts, index, name, rows)
         asked.append(paths.count_of(name, len(rows)))
         for column in found[name].values():
             for path in column.all():
@@ -162,31 +176,31 @@ def wrong(question, answer):
 
 
 def check_seed(session, seed, counts):
-    form, value = generate.tree(seed)
-    return list(differences(session, result_of(form, value, has_structured(seed)), counts))
+    form, values = generate.series(seed)
+    return list(differences(session, results_of(form, values, seed), counts))
 
 
-def has_structured(seed):
-    return seed % 3 != 0
+def results_of(form, values, seed):
+    return [result_of(form, value, has_structured=seed % 3 != 0) for value in values]
 
 
 def shrunk(session, seed):
-    """The smallest document that still fails, and what is wrong with it."""
-    form, value = generate.tree(seed)
+    """The smallest documents that still fail, and what is wrong with them."""
+    form, values = generate.series(seed)
     found = None
     tries = MAX_SHRINKS
     is_smaller = True
     while is_smaller and tries > 0:
         is_smaller = False
-        for smaller in generate.smaller(value):
+        for smaller in generate.smaller(values):
             tries -= 1
             if tries < 0:
                 break
-            wrong_now = list(differences(session, result_of(form, smaller, has_structured(seed)), Counts()))
+            wrong_now = list(differences(session, results_of(form, smaller, seed), Counts()))
             if wrong_now:
-                value, found, is_smaller = smaller, wrong_now, True
+                values, found, is_smaller = smaller, wrong_now, True
                 break
-    return generate.text_of(form, value), found
+    return "\n    and ".join(generate.text_of(form, value) for value in values), found
 
 
 class Run:
@@ -257,7 +271,7 @@ def check_document(given):
     result = json.dumps({"content": [{"type": "text", "text": text}]})
     counts = Counts()
     with Session(given.program, given.home, SUMMARY_TOKENS[0]) as session:
-        found = list(differences(session, result, counts))
+        found = list(differences(session, [result], counts))
     print("\n".join(found))
     print(counts)
     return 1 if found else 0

@@ -44,45 +44,28 @@ FLOATS = [0.1, 1e-7, 1.5, -2.25, 1e22, 123456.789, 3.0, 5e-324, 1.79769313486231
 WRITTEN = ["1E5", "1e5", "1.50", "0.0", "-0.0", "1.0E+2", "100.0", "12345678901234567890.5", "1e-10"]
 
 
-def document(seed):
-    """The text of a document, and how it is formed."""
-    form, value = tree(seed)
-    return form, text_of(form, value)
+def series(seed):
+    """The form of one document, or now and then of several alike ones, and their values.
 
-
-def tree(seed):
-    """The form of a document and its value: a list of records if the form is `ndjson`."""
+    A value is a list of records if the form is `ndjson`.
+    """
     chance = random.Random(seed)
     maker = Maker(chance)
     form = chance.choice(
         ["list", "list", "list", "envelope", "envelope", "ndjson", "map", "map of lists", "record", "deep"]
     )
-    is_odd = chance.random() < 0.12
+    is_series = chance.random() < 0.05
+    is_odd = not is_series and chance.random() < 0.12
     count = 300 if is_odd else chance.choice([1, 2, 3, 3, 5, 8, 13, 30, 60])
     shape = maker.object(3 if count > 30 else 4)
-    records = [maker.object_value(shape[1]) for _ in range(count)]
-    if chance.random() < 0.4:
-        maker.number(records)
-    if is_odd:
-        maker.make_one_odd(records)
-    if maker.disorder and chance.random() < 0.05:
-        records.insert(chance.randrange(count), chance.choice([None, 7, "stray", []]))
-    if form in ("list", "ndjson"):
-        return form, records
-    if form == "record":
-        return form, maker.object_value(shape[1])
-    if form == "map":
-        return form, Object((maker.unique_key(place), record) for place, record in enumerate(records))
-    if form == "map of lists":
-        parts = max(1, min(len(records), chance.choice([2, 3, 9, 14])))
-        return form, Object((maker.unique_key(place), records[place::parts]) for place in range(parts))
-    inner = Object([("total", count), ("next", chance.choice([None, "abc"]))])
-    inner.append((next(key for key in iter(maker.key, None) if key != "total"), records))
-    if chance.random() < 0.3:
-        inner.insert(0, ("echo", maker.value(maker.object(2))))
-    if form == "deep":
-        inner = Object([("ok", True), ("result", inner)])
-    return form, inner
+    name = next(key for key in iter(maker.key, None) if key != "total")
+    values = []
+    for _ in range(3 if is_series else 1):
+        records = maker.records(shape, count)
+        if is_odd:
+            maker.make_one_odd(records)
+        values.append(maker.arranged(form, records, name))
+    return form, values
 
 
 class Maker:
@@ -92,6 +75,8 @@ class Maker:
         self.chance = chance
         self.awkward = chance.choice([0.0, 0.1, 0.4])
         self.disorder = chance.choice([0.0, 0.0, 0.05, 0.3])
+        self.has_numbers = chance.random() < 0.4
+        self.number_name = chance.choice(["id", "id", "Id", "key", "order id", "number"])
 
     def key(self):
         return self.chance.choice(AWKWARD_KEYS if self.chance.random() < self.awkward else PLAIN_KEYS)
@@ -224,14 +209,38 @@ class Maker:
 
     def number(self, records):
         """Gives each record a number of its own."""
-        name = self.chance.choice(["id", "id", "Id", "key", "order id", "number"])
+        name = self.number_name
         for place, record in enumerate(records):
             record[:] = [(name, place + 1)] + [member for member in record if member[0] != name]
+
+    def records(self, shape, count):
+        records = [self.object_value(shape[1]) for _ in range(count)]
+        if self.has_numbers:
+            self.number(records)
+        if self.disorder and self.chance.random() < 0.05:
+            records.insert(self.chance.randrange(count), self.chance.choice([None, 7, "stray", []]))
+        return records
+
+    def arranged(self, form, records, name):
+        """A document that holds the records, under this name if they need one."""
+        if form in ("list", "ndjson"):
+            return records
+        if form == "record":
+            return records[0]
+        if form == "map":
+            return Object((self.unique_key(place), record) for place, record in enumerate(records))
+        if form == "map of lists":
+            parts = max(1, min(len(records), self.chance.choice([2, 3, 9, 14])))
+            return Object((self.unique_key(place), records[place::parts]) for place in range(parts))
+        inner = Object([("total", len(records)), ("next", self.chance.choice([None, "abc"])), (name, records)])
+        if self.chance.random() < 0.3:
+            inner.insert(0, ("echo", self.value(self.object(2))))
+        return Object([("ok", True), ("result", inner)]) if form == "deep" else inner
 
     def make_one_odd(self, records):
         """One of many records has a key more, a key less, or another type somewhere."""
         target = self.chance.choice(records)
-        while target:
+        while isinstance(target, Object) and target:
             place = self.chance.randrange(len(target))
             key, inner = target[place]
             if isinstance(inner, Object) and inner and self.chance.random() < 0.7:

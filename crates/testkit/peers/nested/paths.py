@@ -5,11 +5,13 @@ asked for in the way that it is written: `"a"."b"`, or `e` of `(SELECT unnest("a
 """
 
 from collections import Counter
+from datetime import datetime, timedelta
 
 import truth
+from tables import carried_fields, column_name
 
 SQL_TYPES = {
-    "integer": ("BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT", "INTEGER"), "float": ("DOUBLE",), "boolean": ("BOOLEAN",),
+    "integer": ("BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT", "DECIMAL(38,0)"), "float": ("DOUBLE",), "boolean": ("BOOLEAN",),
     "string": ("VARCHAR",), "timestamp": ("TIMESTAMP",), "date": ("DATE",), "uuid": ("VARCHAR", "UUID"),
     "url": ("VARCHAR",), "null": ("VARCHAR",), "struct": ("STRUCT(",), "map": ("MAP(",), "json": ("JSON",),
 }
@@ -64,18 +66,16 @@ class Path:
         return truth.present(self.values)
 
 
-def of_table(told, name, rows):
-    """The paths of the columns of a table."""
+def of_table(tables, index, name, rows):
+    """The paths of the columns of a table, by their names in SQL."""
+    told = tables[index]
+    fields = [*carried_fields(tables, told), *((field["name"], field) for field in told["fields"])]
     found = {}
-    for field in told["fields"]:
+    for key, field in fields:
         column = column_name(field)
-        values = [row.get(field["name"]) for row in rows]
-        found[column] = Path(field, column, name, quoted(column), values)
+        values = [row.get(key) for row in rows]
+        found[column] = Path(field, column, quoted(name), quoted(column), values)
     return found
-
-
-def column_name(field):
-    return field.get("column", field["name"])
 
 
 def quoted(name):
@@ -92,6 +92,9 @@ def literal(kind, value):
             return text if "e" in text else text + "e0"
         case "boolean":
             return str(value).lower()
+        case "timestamp":
+            # In UTC, as columns are: DuckDB passes over an offset in a text.
+            value = str(datetime(1970, 1, 1) + timedelta(microseconds=truth.instant(value)))
     return "'" + str(value).replace("'", "''") + "'"
 
 

@@ -5,6 +5,7 @@ import re
 
 STEP = re.compile(r'\.(?P<word>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<key>"(?:[^"\\]|\\.)*")\]|\[(?P<place>[0-9]*)\]')
 PARENT = "_parent"
+CARRIED = "carried"
 
 
 class NoSuchTable(Exception):
@@ -81,19 +82,59 @@ def list_rows(rows, told):
 
 
 def inner_rows(tables, told, document):
-    """The elements of a list, or the members of an object, in each row of another table."""
-    rows = []
-    parent = tables[told["parent"]]
+    """The elements of a list, or the members of an object, in each row of another table.
+
+    Columns go by their names in SQL. What comes along from the other table stands under names of its own.
+    """
+    rows, parent = [], tables[told["parent"]]
     for number, row in enumerate(rows_of(tables, told["parent"], document), 1):
-        value = row
-        for name in told["column"]:
-            value = value.get(name) if isinstance(value, dict) else None
-        own = map_rows(value, "key") if isinstance(value, dict) else list(map(members, value or []))
-        for one in own:
-            rows.append({**carried(told, parent, row, number), **one})
+        value = inside(parent["fields"], row, told["column"])
+        if told["of"] == "map":
+            own = map_rows(value or {}, key_name(told))
+        else:
+            own = [members(element) for element in value or []]
+        outer = {(CARRIED, PARENT): number}
+        for name, path in zip(told["carried"], told["carriedFrom"]):
+            outer[CARRIED, name] = inside(parent["fields"], row, path)
+        rows += [{**one, **outer} for one in own]
     return rows
 
 
-def carried(told, parent, row, number):
-    """What comes with a row of an inner table from the row that it lies in."""
-    return {name: number if name == PARENT else row.get(name) for name in told.get("carried", [])}
+def inside(fields, row, path):
+    """The value at a path of names in SQL."""
+    first, *rest = path
+    if (CARRIED, first) in row:
+        return row[CARRIED, first]
+    field = next((field for field in fields if column_name(field) == first), None)
+    if field is None:
+        raise NoSuchTable(f"there is no column {first!r}")
+    value = row.get(field["name"])
+    if not rest or value is None:
+        return value
+    return inside(field["fields"], expect(dict, value, first), rest)
+
+
+def carried_fields(tables, told):
+    """What is told of the columns that come along, each with the key under which rows have its values."""
+    if told["kind"] != "inner":
+        return
+    if told.get("hasNumber"):
+        yield (CARRIED, PARENT), {"name": PARENT, "type": "integer"}
+    parent = tables[told["parent"]]
+    for name, path in zip(told["carried"], told["carriedFrom"]):
+        yield (CARRIED, name), {"name": name, "type": type_at(tables, parent, path)}
+
+
+def type_at(tables, table, path):
+    for (_, name), field in carried_fields(tables, table):
+        if [name] == path:
+            return field["type"]
+    fields = table["fields"]
+    for name in path:
+        field = next(field for field in fields if column_name(field) == name)
+        fields = field.get("fields", [])
+    return field["type"]
+
+
+def column_name(field):
+    return field.get("column", field["name"])
