@@ -29,6 +29,7 @@ CHUNK = 50
 SUMMARY_TOKENS = (2000, 2000, 2000, 600)
 MAX_FAILURES = 5
 MAX_SHRINKS = 300
+EXAMPLE = re.compile(r"(?m)^- Example query: (.*)$")
 DATASET = re.compile(r"dataset_[a-z0-9]{8}")
 
 
@@ -122,6 +123,22 @@ def compare_dataset(session, dataset, metadata, reply, document, counts):
     yield from ask(session, asked)
     if summary:
         yield from told.compare_whole_summary(summary, found)
+    yield from compare_examples(session, reply, counts)
+
+
+def compare_examples(session, reply, counts):
+    """The queries that a summary suggests find something."""
+    examples = EXAMPLE.findall(reply["content"][0]["text"])
+    examples += reply.get("structuredContent", {}).get("example_queries", [])
+    for query in dict.fromkeys(examples):
+        counts.comparisons += 1
+        try:
+            rows = session.rows(query)
+        except Refused as why:
+            yield f"example query: {query}\n      error: {str(why)[:300]}"
+            continue
+        if not rows:
+            yield f"example query: {query}\n      has no rows"
 
 
 def table_name(dataset, table, index):

@@ -32,6 +32,7 @@ SCALARS = [
     "integer", "integer", "small", "small", "float", "price", "boolean", "word", "word", "word", "text", "text", "digits",
     "date", "timestamp", "utc", "offset", "uuid", "url", "large", "huge", "null",
 ]
+RARE_SCALARS = ["beyond", "no date", "no time", "nanoseconds"]
 WORDS = ["active", "idle", "done", "Berlin", "Zürich", "north", "south", "A", "a", "b"]
 TEXTS = [
     "", " ", "''", '"', 'he said "no"', "it's", "back\\slash", "line\nbreak", "tab\there", "日本語", "😀", "e\u0301", "é",
@@ -110,7 +111,7 @@ class Maker:
         return self.scalar()
 
     def scalar(self):
-        kind = self.chance.choice(SCALARS)
+        kind = self.chance.choice(RARE_SCALARS if self.chance.random() < 0.03 else SCALARS)
         return ("scalar", kind, self.chance.choice([1, 2, 5, 1000]))
 
     def nested(self, depth):
@@ -193,6 +194,14 @@ class Maker:
                 return str(number * 11)
             case "date":
                 return f"20{number % 30:02}-{number % 12 + 1:02}-{number % 28 + 1:02}"
+            case "beyond":
+                return pick([10**37, 10**38, -(10**40), 2**127, 3])
+            case "no date":
+                return pick(["2023-02-30", "2024-02-29", "2023-04-31", "0000-01-01", "2024-13-01"])
+            case "no time":
+                return pick(["2024-01-01T24:00:00Z", "2024-01-01T23:60:00", "2024-01-01 12:00:60", "2024-01-01T12:00:00+25:00"])
+            case "nanoseconds":
+                return f"2024-01-01T00:00:00.{number:09}Z"
             case "uuid":
                 return f"{number:08x}-9dad-11d1-80b4-00c04fd430c8"
             case "url":

@@ -60,7 +60,7 @@ class Check(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         padded = DOCUMENT + " " * 9000
-        structured = f'{{"result":{DOCUMENT}}}'
+        structured = f'{{"result":{DOCUMENT.replace(chr(10), " ")}}}'
         cls.result = f'{{"content":[{{"type":"text","text":{json.dumps(padded)}}}],"structuredContent":{structured}}}'
         cls.session = cls.enterClassContext(Session(*ARGUMENTS, 2000))
         cls.recorded = Recorded(cls.session, cls.result)

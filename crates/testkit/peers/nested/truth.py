@@ -12,6 +12,7 @@ from decimal import Decimal
 
 TEXT_KINDS = {"string", "timestamp", "date", "uuid", "url"}
 SCALAR_KINDS = TEXT_KINDS | {"integer", "float", "boolean"}
+TOO_LARGE = 10**38
 TIMESTAMP = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?"
     r" ?(Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?)?",
@@ -72,6 +73,9 @@ def types_of(values):
     if kinds == {"struct"}:
         has_keys = any(value for value in values if value is not None)
         return {"struct", "map"} if has_keys else {"json"}
+    if kinds <= {"integer", "float"} and any(isinstance(value, int) and abs(value) >= TOO_LARGE for value in values):
+        # No column holds these and all their digits as numbers.
+        return {"float", "string", "json"}
     if len(kinds) == 1:
         return kinds
     if kinds == {"integer", "float"}:
@@ -109,7 +113,7 @@ def in_sql(kind, value):
         case "timestamp":
             return instant(value)
         case "string" | "url":
-            return value.encode()
+            return str(value).encode()
         case "uuid":
             return value.lower().encode()
     return value
