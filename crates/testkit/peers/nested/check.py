@@ -119,10 +119,16 @@ def compare_dataset(session, dataset, metadata, reply, document, counts):
                 yield from told.compare_metadata(path)
                 if path.kind in truth.types_of(path.values):
                     asked.extend(paths.questions(path))
-    counts.comparisons += len(asked)
-    yield from ask(session, asked)
+    for question in told.text_questions(reply["content"][0]["text"], dataset, found):
+        if isinstance(question, str):
+            yield question
+        else:
+            asked.append(question)
     if summary:
         yield from told.compare_whole_summary(summary, found)
+        asked.extend(told.summary_questions(summary, found))
+    counts.comparisons += len(asked)
+    yield from ask(session, asked)
     yield from compare_examples(session, reply, counts)
 
 

@@ -24,6 +24,7 @@ class Path:
         self.told, self.label, self.source, self.expression = told, label, source, expression
         self.kind, self.values = told["type"], values
         self.members = {}
+        self.is_carried = False
         self.items = self.keys = self.each = None
         match self.kind:
             case "struct":
@@ -75,6 +76,7 @@ def of_table(tables, index, name, rows):
         column = column_name(field)
         values = [row.get(key) for row in rows]
         found[column] = Path(field, column, quoted(name), quoted(column), values)
+        found[column].is_carried = not isinstance(key, str)
     return found
 
 
@@ -250,8 +252,9 @@ def reader(kind):
 
 
 def kinds(values):
-    """How many of the values are of each kind."""
-    return Counter(map(truth.kind_of, truth.present(values)))
+    """How many of the values are of each kind that JSON tells apart."""
+    kinds = map(truth.kind_of, truth.present(values))
+    return Counter("string" if kind in truth.TEXT_KINDS else kind for kind in kinds)
 
 
 def count_of(name, records):

@@ -1,7 +1,8 @@
 """Holds what is told of paths against what is true: the metadata's facts, and the summary's."""
 
 import truth
-from paths import kinds
+import words
+from paths import Question, kinds
 
 MAX_VALUE_CHARS = 40
 MAX_EXACT = 20_000
@@ -36,7 +37,9 @@ def compare_summary(path, told):
         yield difference(path, "summary's type", told.get("type"), path.kind)
         return
     nulls = len(path.values) - len(path.present())
-    yield from compare(path, {"nulls": told.get("nulls", 0)}, "nulls", nulls)
+    # Where nothing is told in full, none are told either.
+    if "nulls" in told or "distinct" in told:
+        yield from compare(path, {"nulls": told.get("nulls", 0)}, "nulls", nulls)
     if path.is_scalar():
         if "distinct_about" in told:
             yield difference(path, "distinct_about", told["distinct_about"], "an exact count")
@@ -65,8 +68,9 @@ def compare_fields(members, told, label):
         else:
             yield f"{label}: the summary names {field['name']!r}, the metadata do not"
     shown = len(told.get("fields", [])) + told.get("fields_left_out", 0)
-    if shown != len(members):
-        yield f"{label}: the summary tells and counts {shown} fields of {len(members)}"
+    own = [path for path in members.values() if not path.is_carried]
+    if shown != len(own):
+        yield f"{label}: the summary tells and counts {shown} fields of {len(own)}"
 
 
 def compare_type(path, told):
@@ -146,15 +150,79 @@ def harmless(text):
 
 def compare_whole_summary(summary, found):
     """What is wrong with the summary's JSON, given the paths of each table."""
-    dataset = summary.get("dataset_id")
-    if dataset in found and "schema" in summary:
-        yield from compare_fields(found[dataset], summary["schema"], dataset)
-    for table in summary.get("tables", []):
-        if table["name"] not in found:
-            yield f"the summary names the table {table['name']!r}, the metadata do not"
+    for name, table in tables_in(summary):
+        if name not in found:
+            yield f"the summary names the table {name!r}, the metadata do not"
             continue
-        columns = found[table["name"]]
-        yield from compare_fields(columns, table, table["name"])
+        columns = found[name]
+        yield from compare_fields(columns, table, name)
         records = {len(column.values) for column in columns.values()} or {table["records"]}
         if {table["records"]} != records:
-            yield f"{table['name']}: the summary tells {table['records']} records, there are {records}"
+            yield f"{name}: the summary tells {table['records']} records, there are {records}"
+        carried = [column for column, path in columns.items() if path.is_carried]
+        if sorted(table.get("with", [])) != sorted(carried):
+            yield f"{name}: the summary tells of rows with {table.get('with')}, they come with {carried}"
+
+
+def tables_in(summary):
+    """The tables that the summary's JSON tells of, the main one first."""
+    if "schema" in summary:
+        yield summary["dataset_id"], {"records": summary["record_count"], **summary["schema"]}
+    for table in summary.get("tables", []):
+        yield table["name"], table
+
+
+def summary_questions(summary, found):
+    """What the summary's JSON says of values that are JSON can be asked as it is written."""
+    for name, table in tables_in(summary):
+        yield from json_questions(found.get(name, {}), table)
+
+
+def json_questions(members, told):
+    for field in told.get("fields", []):
+        path = members.get(field["name"])
+        if path is None:
+            continue
+        if path.kind == "json" and "reach" in field:
+            yield Question(path, f"reach {field['reach']}", f"count({field['reach']})", len(path.present()))
+        if path.kind == "json":
+            for member in field.get("fields", []):
+                yield json_member(path, member["name"], member["name"])
+        else:
+            yield from json_questions(path.members, field)
+
+
+def json_member(path, member, expression):
+    """How many values have a member, which is reached as the summary says."""
+    count = 0
+    for value in path.present():
+        for key in words.keys(member):
+            value = value.get(key) if isinstance(value, dict) else None
+        count += value is not None
+    return Question(path, f"member {member}", f"count({expression})", count)
+
+
+def text_questions(text, dataset, found):
+    """What a summary in words names can be asked as it is written there; names that are not there are texts."""
+    for name, records, fields in words.tables(text, dataset):
+        columns = found.get(words.plain(name))
+        if columns is None:
+            yield f"the summary in words names the table {name}, the metadata do not"
+            continue
+        lengths = {len(column.values) for column in columns.values()}
+        if records is not None and lengths and lengths != {records}:
+            yield f"{name}: the summary in words tells {records} records, there are {lengths}"
+        for within in fields:
+            yield text_question(columns, name, within)
+
+
+def text_question(columns, name, within):
+    path, members = None, columns
+    for one in within:
+        if one.startswith("("):
+            return json_member(path, one, words.expression(within))
+        path = members.get(words.plain(one))
+        if path is None:
+            return f"{name}: the summary in words names {'.'.join(within)}, the metadata do not"
+        members = path.members
+    return Question(path, "in words", f"count({words.expression(within)})", len(path.present()))
