@@ -19,6 +19,7 @@ mod endings;
 mod faithful;
 mod guard;
 mod messages;
+mod nested;
 mod remote;
 mod rust_sdk;
 mod serve;

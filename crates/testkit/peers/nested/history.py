@@ -1,0 +1,67 @@
+"""Several results of one tool, asked as one: `TOOL_history`.
+
+A column has one type in all of them wherever the values allow it, and is NULL where a result lacks it.
+"""
+
+import paths
+import truth
+from tables import column_name
+
+# What is only counted, because the results do not agree on it.
+ANY = "any"
+
+
+def columns(name, results):
+    """The paths of the first tables' columns over all results, each given as its facts and its rows."""
+    told = merged([table["fields"] for table, _ in results])
+    rows = [row for _, rows in results for row in rows]
+    found = {}
+    for field in told:
+        column = column_name(field)
+        values = [row.get(field["name"]) for row in rows]
+        found[column] = paths.Path(field, column, paths.quoted(name), paths.quoted(column), values)
+    return found
+
+
+def merged(lists):
+    """Fields of several results as one list: by their names, where all call them the same."""
+    by_name, names = {}, {}
+    for fields in lists:
+        for field in fields:
+            by_name.setdefault(field["name"], []).append(field)
+            names.setdefault(column_name(field).lower(), set()).add(field["name"])
+    found = []
+    for name, fields in by_name.items():
+        columns = {column_name(field) for field in fields}
+        if len(columns) == 1 and len(names[columns.pop().lower()]) == 1:
+            found.append({**fields[0], **merged_facts(fields)})
+    return found
+
+
+def merged_facts(told):
+    """The type that covers all, and what lies inside."""
+    told = [one for one in told if one["type"] != "null"] or told[:1]
+    kinds = {one["type"] for one in told}
+    if kinds == {"struct"}:
+        return {"type": "struct", "fields": merged([one["fields"] for one in told])}
+    if kinds == {"list"}:
+        return {"type": "list", "items": merged_facts([one["items"] for one in told])}
+    if kinds == {"map"}:
+        inner = {fact: merged_facts([one[fact] for one in told]) for fact in ("keys", "values")}
+        return {"type": "map", **inner}
+    if len(kinds) == 1:
+        return {"type": kinds.pop()}
+    if kinds == {"integer", "float"}:
+        return {"type": "float"}
+    return {"type": "string" if kinds <= truth.TEXT_KINDS else ANY}
+
+
+def questions(name, results):
+    """What is asked of a history."""
+    yield paths.count_of(name, sum(len(rows) for _, rows in results))
+    for column in columns(name, results).values():
+        for path in column.all():
+            if path.kind == ANY:
+                yield paths.Question(path, "count", f"count({path.expression})", len(path.present()))
+            else:
+                yield from paths.questions(path)
