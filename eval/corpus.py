@@ -12,6 +12,14 @@ EARLIER = {
     "list_directory": {"path": str(peers.ROOT / "node/node_modules/caniuse-db/region-usage-json")},
     "search_files": {"pattern": "**/*.d.mts"},
 }
+# Results of some 25 thousand tokens, beside those of the corpus.
+MODULES = peers.ROOT / "node/node_modules"
+FURTHER = {
+    "js_protocol.json": ("read_text_file", {"path": MODULES / "devtools-protocol/json/js_protocol.json"}),
+    "readme-legacy.json": ("read_text_file", {"path": MODULES / "@readme/oas-examples/3.0/json/readme-legacy.json"}),
+    "directory_tree of zod": ("directory_tree", {"path": MODULES / "zod"}),
+    "penguins.json": ("read_text_file", {"path": MODULES / "vega-datasets/data/penguins.json"}),
+}
 
 
 @dataclass
@@ -37,6 +45,9 @@ def calls():
         if name in EARLIER:
             found[f"{name} before"] = call | {"arguments": call["arguments"] | EARLIER[name]}
         found[name] = call
+    for name, (tool, arguments) in FURTHER.items():
+        texts = {key: str(value) for key, value in arguments.items()}
+        found[name] = {"name": name, "server": "filesystem", "tool": tool, "arguments": texts}
     return found, unavailable
 
 

@@ -60,9 +60,9 @@ caniuse(
 )
 caniuse(
     "nested",
-    "How many features have no link at all?",
-    sql("SELECT count(*) FROM {id} WHERE len(links) = 0"),
-    lambda data: sum(not one["links"] for _, one in features(data)),
+    "How many features have a single link?",
+    sql("SELECT count(*) FROM {id} WHERE len(links) = 1"),
+    lambda data: sum(len(one["links"]) == 1 for _, one in features(data)),
 )
 caniuse(
     "nested",
@@ -170,11 +170,13 @@ mdn(
 )
 mdn(
     "nested",
-    "Which interfaces are both experimental and deprecated?",
-    sql("SELECT _key FROM {id} WHERE __compat.status.experimental AND __compat.status.deprecated ORDER BY _key"),
-    lambda data: sorted(
-        name for name, one in data["api"].items()
-        if one["__compat"]["status"]["experimental"] and one["__compat"]["status"]["deprecated"]
+    "How many interfaces are experimental, but off the standards track?",
+    sql(
+        "SELECT count(*) FROM {id} WHERE __compat.status.experimental AND NOT __compat.status.standard_track"
+    ),
+    lambda data: sum(
+        one["__compat"]["status"]["experimental"] and not one["__compat"]["status"]["standard_track"]
+        for one in data["api"].values()
     ),
 )
 

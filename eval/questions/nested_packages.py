@@ -1,10 +1,9 @@
 """Questions about what lies inside packages: dependencies, targets and features, classifiers, trees."""
 
-import re
 from collections import Counter
 
 from ask import about, sql
-from gold import grouped, mean, only, ranked
+from gold import only, ranked
 
 metadata = about("cargo metadata", read_as="json")
 build = about("cargo build", read_as="ndjson")
