@@ -117,7 +117,8 @@ caniuse(
     "nested",
     "How many features did Internet Explorer (ie) 11 support fully, but Edge 12 did not?",
     sql(
-        "SELECT count(*) FROM {id} WHERE stats->'ie'->>'11' LIKE 'y%' AND stats->'edge'->>'12' NOT LIKE 'y%'"
+        "SELECT count(*) FROM {id} "
+        "WHERE (stats->'ie'->>'11') LIKE 'y%' AND (stats->'edge'->>'12') NOT LIKE 'y%'"
     ),
     lambda data: sum(
         one["stats"]["ie"]["11"].startswith("y") and not one["stats"]["edge"]["12"].startswith("y")

@@ -153,7 +153,7 @@ queried(
     "nested",
     "Which authors are given as an object with a mail address? Their names, each once.",
     sql(
-        "SELECT DISTINCT author->>'name' AS name FROM {id} WHERE author->>'email' IS NOT NULL ORDER BY name"
+        "SELECT DISTINCT author->>'name' AS name FROM {id} WHERE (author->>'email') IS NOT NULL ORDER BY name"
     ),
     lambda packages: sorted(
         {
@@ -251,7 +251,7 @@ requests(
     "nested",
     "Which titles have the issues that were created (by POST)?",
     sql(
-        "SELECT body->>'title' t FROM {id} WHERE method = 'post' AND body->>'title' IS NOT NULL ORDER BY t"
+        "SELECT body->>'title' t FROM {id} WHERE method = 'post' AND (body->>'title') IS NOT NULL ORDER BY t"
     ),
     lambda calls: sorted(
         one["body"]["title"] for one in calls if one["method"] == "post" and "title" in one["body"]

@@ -235,7 +235,7 @@ kubernetes(
 kubernetes(
     "nested",
     "How many definitions have a property `spec`?",
-    sql("SELECT count(*) FROM {id} WHERE properties->'spec' IS NOT NULL"),
+    sql("SELECT count(*) FROM {id} WHERE (properties->'spec') IS NOT NULL"),
     lambda data: sum("spec" in one.get("properties", {}) for one in data["definitions"].values()),
 )
 trek(
