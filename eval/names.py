@@ -177,8 +177,7 @@ class Query:
         for at, token in enumerate(self.tokens):
             if token.is_name and at not in self.places and self.is_needed(at):
                 found.append(token.text)
-            elif token.sort == "string":
-                found += self.keys(at)
+            found += self.keys(at)
         return list(dict.fromkeys(found))
 
     def is_needed(self, at):
@@ -230,8 +229,13 @@ class Query:
         return False
 
     def keys(self, at):
-        """The keys that a text names, if it is a path."""
-        text, before = self.at(at).text, self.at(at - 1)
+        """The keys that a token names: a text that is a path, or a member in quotes."""
+        token, before = self.at(at), self.at(at - 1)
+        text = token.text
+        if token.sort == "quoted" and before.is_sign("."):
+            return [text]
+        if token.sort != "string":
+            return []
         if text.startswith("$"):
             return path_keys(text)
         is_step = before.is_sign("->", "->>")
@@ -273,17 +277,17 @@ def of_query(query):
 
 
 def keys_of_query(query):
-    """Those of them that are texts in the query: keys, which a question may give."""
+    """Those of them that are keys, which a question may give: texts, and members in quotes."""
     parsed = Query(query)
-    return {key for at, token in enumerate(parsed.tokens) if token.sort == "string" for key in parsed.keys(at)}
+    return {key for at in range(len(parsed.tokens)) for key in parsed.keys(at)}
 
 
 def keyed_by(query, keys):
     """The columns in which a query looks for these keys, as expressions."""
     parsed = Query(query)
     found = []
-    for at, token in enumerate(parsed.tokens):
-        if token.sort == "string" and set(parsed.keys(at)) & set(keys):
+    for at in range(len(parsed.tokens)):
+        if set(parsed.keys(at)) & set(keys):
             chain = parsed.chain_before(at)
             while chain and chain[0].is_sign("."):
                 chain.pop(0)

@@ -47,7 +47,8 @@ class NamesOfAQuery(unittest.TestCase):
         self.needs("SELECT t.key FROM t, json_each(t.c) j", "key", "t", "c")
 
     def test_keys_are_told_apart(self):
-        self.assertEqual(names.keys_of_query("SELECT m['k'], a->>'$.x' FROM t WHERE b = 'y'"), {"k", "x"})
+        query = """SELECT m['k'], a->>'$.x', s."52" FROM t WHERE b = 'y'"""
+        self.assertEqual(names.keys_of_query(query), {"k", "x", "52"})
 
     def test_tables_are_those_that_records_are_taken_from(self):
         query = "WITH w AS (SELECT 1) SELECT * FROM t a, json_each(a.x) j JOIN u USING (k), w"
