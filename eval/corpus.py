@@ -37,7 +37,12 @@ class Captured:
 def calls():
     """The calls that give the corpus, by the items' names; an earlier one is called `NAME before`."""
     found, unavailable = {}, {}
-    for call in peers.install():
+    installed = peers.install()
+    # Before the others, which are then the latest of their tools.
+    for name, (tool, arguments) in FURTHER.items():
+        texts = {key: str(value) for key, value in arguments.items()}
+        found[name] = {"name": name, "server": "filesystem", "tool": tool, "arguments": texts}
+    for call in installed:
         name = call["name"]
         if "unavailable" in call:
             unavailable[name] = call["unavailable"]
@@ -45,9 +50,6 @@ def calls():
         if name in EARLIER:
             found[f"{name} before"] = call | {"arguments": call["arguments"] | EARLIER[name]}
         found[name] = call
-    for name, (tool, arguments) in FURTHER.items():
-        texts = {key: str(value) for key, value in arguments.items()}
-        found[name] = {"name": name, "server": "filesystem", "tool": tool, "arguments": texts}
     return found, unavailable
 
 

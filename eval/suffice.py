@@ -11,8 +11,13 @@ from dataclasses import dataclass, field
 import names
 import tokens
 
-# The part of the summary's text that is the same for all results says no names.
-LABEL = re.compile(r"^\s*- [A-Z][^:\n]*:", re.MULTILINE)
+# What is the same in all summaries says no names; the names of tables stand after a label of their own.
+LABEL = re.compile(r"^- (Total records|Fields|Beside them|Other tables|Sample|Example query|Table\b)", re.MULTILINE)
+# Words of summaries. As a name, such a word is followed by what is said of it, or is part of a path.
+PHRASES = frozenset(
+    "all boolean date distinct each fields float integer json keys list lists map null records string strings "
+    "struct structs table timestamp unique url uuid values with".split()
+)
 SAMPLE = re.compile(r"^- Sample: .*$", re.MULTILINE)
 # A text in a sample, perhaps cut off; with a colon if it is a key.
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*(?:"(\s*:)?|$)')
@@ -56,7 +61,8 @@ class Known:
 
     def tells(self, name):
         is_given = name.casefold() in self.given or name in self.given
-        return is_given or any(names.tells(text, name) for text in self.texts)
+        told = tells_as_a_name if name.casefold() in PHRASES else names.tells
+        return is_given or any(told(text, name) for text in self.texts)
 
 
 def wanted_by(call):
@@ -65,6 +71,13 @@ def wanted_by(call):
     if call["name"] == QUERIES:
         return names.of_query(arguments["query"]), names.keys_of_query(arguments["query"])
     return names.of_page(arguments) if call["name"] == PAGES else [], set()
+
+
+def tells_as_a_name(text, name):
+    """True if a word that summaries use anyway stands for a field: `url (string)`, `"url":`, `link.url`,
+    `url,VARCHAR` in a description."""
+    word = re.escape(name)
+    return re.search(rf'(?<!\w){word} \(|"{word}"+[: ]|\.{word}(?!\w)|(?m:^{word},)', text, re.IGNORECASE) is not None
 
 
 def names_part(summary):
@@ -102,7 +115,7 @@ def inquiries(call, missing):
     a result, the columns of a table, a whole record."""
     tables = names.tables_of(call["arguments"])
     _, keys = wanted_by(call)
-    if keys.issuperset(missing):
+    if missing and keys.issuperset(missing):
         for column in names.keyed_by(call["arguments"]["query"], missing):
             yield query(f"SELECT DISTINCT unnest(json_keys({column})) FROM {tables[0]}")
     for table in tables:

@@ -8,7 +8,6 @@ from gold import only, ranked
 metadata = about("cargo metadata", read_as="json")
 build = about("cargo build", read_as="ndjson")
 tree = about("npm ls", read_as="json")
-typescript = about("npm view typescript", read_as="json")
 inspected = about("pip inspect", read_as="json")
 folders = about("directory_tree", read_as="json")
 
@@ -273,12 +272,6 @@ tree(
     "Where can one fund `zod`?",
     sql("SELECT funding->>'url' FROM {id} WHERE key = 'zod'"),
     lambda npm: npm["dependencies"]["zod"]["funding"]["url"],
-)
-typescript(
-    "nested",
-    "For how many platforms has TypeScript an optional dependency?",
-    sql("SELECT count(*) FROM {id}_optionalDependencies"),
-    lambda view: len(view["optionalDependencies"]),
 )
 
 # What pip knows: a struct with lists and optional members

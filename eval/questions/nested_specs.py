@@ -217,25 +217,25 @@ css(
 kubernetes(
     "nested",
     "How many paths can be posted to?",
-    sql("SELECT count(*) FROM {id}_paths WHERE post IS NOT NULL"),
+    sql("SELECT count(*) FROM {id} WHERE post IS NOT NULL"),
     lambda data: sum("post" in one for one in data["paths"].values()),
 )
 kubernetes(
     "nested",
     "How many properties has the definition `io.k8s.api.core.v1.PodSpec`?",
-    sql("SELECT len(json_keys(properties)) FROM {id} WHERE key = 'io.k8s.api.core.v1.PodSpec'"),
+    sql("SELECT len(json_keys(properties)) FROM {id}_definitions WHERE key = 'io.k8s.api.core.v1.PodSpec'"),
     lambda data: len(data["definitions"]["io.k8s.api.core.v1.PodSpec"]["properties"]),
 )
 kubernetes(
     "nested",
     "Which properties must a `io.k8s.api.core.v1.Container` have?",
-    sql("SELECT unnest(required) FROM {id} WHERE key = 'io.k8s.api.core.v1.Container'"),
+    sql("SELECT unnest(required) FROM {id}_definitions WHERE key = 'io.k8s.api.core.v1.Container'"),
     lambda data: data["definitions"]["io.k8s.api.core.v1.Container"]["required"],
 )
 kubernetes(
     "nested",
     "How many definitions have a property `spec`?",
-    sql("SELECT count(*) FROM {id} WHERE (properties->'spec') IS NOT NULL"),
+    sql("SELECT count(*) FROM {id}_definitions WHERE (properties->'spec') IS NOT NULL"),
     lambda data: sum("spec" in one.get("properties", {}) for one in data["definitions"].values()),
 )
 trek(
