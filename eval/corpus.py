@@ -12,6 +12,14 @@ EARLIER = {
     "list_directory": {"path": str(peers.ROOT / "node/node_modules/caniuse-db/region-usage-json")},
     "search_files": {"pattern": "**/*.d.mts"},
 }
+# Results of some 25 thousand tokens, beside those of the corpus.
+MODULES = peers.ROOT / "node/node_modules"
+FURTHER = {
+    "js_protocol.json": ("read_text_file", {"path": MODULES / "devtools-protocol/json/js_protocol.json"}),
+    "readme-legacy.json": ("read_text_file", {"path": MODULES / "@readme/oas-examples/3.0/json/readme-legacy.json"}),
+    "directory_tree of zod": ("directory_tree", {"path": MODULES / "zod"}),
+    "penguins.json": ("read_text_file", {"path": MODULES / "vega-datasets/data/penguins.json"}),
+}
 
 
 @dataclass
@@ -29,7 +37,12 @@ class Captured:
 def calls():
     """The calls that give the corpus, by the items' names; an earlier one is called `NAME before`."""
     found, unavailable = {}, {}
-    for call in peers.install():
+    installed = peers.install()
+    # Before the others, which are then the latest of their tools.
+    for name, (tool, arguments) in FURTHER.items():
+        texts = {key: str(value) for key, value in arguments.items()}
+        found[name] = {"name": name, "server": "filesystem", "tool": tool, "arguments": texts}
+    for call in installed:
         name = call["name"]
         if "unavailable" in call:
             unavailable[name] = call["unavailable"]

@@ -20,6 +20,7 @@ import ask
 import client
 import corpus
 import report
+import suffice
 import tokens
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +36,8 @@ class Outcome:
     is_correct: bool
     first_tokens: int
     task_tokens: int
+    # Beside what the summary tells; in the tokens of the task.
+    effort: suffice.Effort
     definition_tokens: int
     raw_tokens: int
     raw_bytes: int
@@ -83,21 +86,30 @@ async def answer_all(forebay, calls, questions):
             outcomes = []
             for question in questions:
                 session = sessions[calls[question.items[0]]["server"]]
-                outcomes.append(await answer(session, captured, question))
+                tools = {name for item in question.items for name in names_of_tool(calls[item])}
+                outcomes.append(await answer(session, captured, question, tools))
             return outcomes
 
 
-async def answer(session, captured, question):
+def names_of_tool(call):
+    """What a model knows without a summary, since it made the call itself."""
+    return {call["server"], call["tool"], f"{call['tool']}_history"}
+
+
+async def answer(session, captured, question, tools):
     """Takes the steps of a question, with nothing but the injected tools."""
     items = [captured[name] for name in question.items]
+    known, effort = suffice.Known(question, items, tools, session.definitions), suffice.Effort()
     start = time.monotonic()
     first_tokens = sum(item.summary_tokens for item in items)
     task_tokens, got = first_tokens, None
     handles = {"{id}": items[0].handle} | {f"{{id{n}}}": item.handle for n, item in enumerate(items, 1)}
     for step in question.steps:
         call = {"name": step.tool, "arguments": filled(step.arguments, handles)}
+        await suffice.find_out(session, known, call, effort)
         reply = await session.ask(call["name"], call["arguments"])
         task_tokens += tokens.count_json(call) + reply.tokens
+        known.learn(f"{reply.text}\n{reply.note}", call["arguments"].get("query", ""))
         handles["{last}"] = reply.handle or "{last}"
         got = read(step, reply)
     seconds = time.monotonic() - start
@@ -108,7 +120,8 @@ async def answer(session, captured, question):
         got,
         not isinstance(got, Unread) and not isinstance(expected, Unread) and answers.same(expected, got),
         first_tokens,
-        task_tokens,
+        task_tokens + effort.tokens,
+        effort,
         tokens.count_json(session.definitions),
         sum(item.raw_tokens for item in items),
         max(item.raw_bytes for item in items),

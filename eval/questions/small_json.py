@@ -1,4 +1,4 @@
-"""Questions about small lists of JSON objects: cars, irises, barley; and about media types."""
+"""Questions about small lists of JSON objects: cars, irises, barley, penguins."""
 
 from collections import Counter
 from statistics import correlation, median
@@ -11,6 +11,7 @@ cars_text = about("cars.json", read_as="lines")
 iris = about("iris.json", read_as="json")
 iris_text = about("iris.json", read_as="lines")
 barley = about("barley.json", read_as="json")
+penguins = about("penguins.json", read_as="json")
 
 # Cars
 
@@ -234,4 +235,30 @@ barley(
             (plot for plot in plots if plot["variety"] == "Trebi"), key=lambda plot: -plot["yield"]
         )[:3]
     ],
+)
+
+# Penguins
+
+penguins(
+    "aggregate",
+    "What is the mean body mass by species?",
+    sql('SELECT Species, avg("Body Mass (g)") FROM {id} GROUP BY Species ORDER BY Species'),
+    lambda birds: [
+        (species, mean(bird["Body Mass (g)"] for bird in some))
+        for species, some in sorted(grouped(birds, lambda bird: bird["Species"]).items())
+    ],
+)
+penguins(
+    "filter",
+    "How many Gentoo penguins are on each island?",
+    sql("SELECT Island, count(*) FROM {id} WHERE Species = 'Gentoo' GROUP BY Island ORDER BY Island"),
+    lambda birds: sorted(Counter(bird["Island"] for bird in birds if bird["Species"] == "Gentoo").items()),
+)
+penguins(
+    "lookup",
+    "How long is the longest flipper, and of which species?",
+    sql(
+        'SELECT "Flipper Length (mm)", Species FROM {id} ORDER BY "Flipper Length (mm)" DESC NULLS LAST LIMIT 1'
+    ),
+    lambda birds: max((bird["Flipper Length (mm)"] or 0, bird["Species"]) for bird in birds),
 )
