@@ -11,6 +11,7 @@ mod inside;
 mod kind;
 mod lead;
 mod names;
+mod narrow;
 mod observer;
 mod outline;
 mod range;

@@ -77,28 +77,32 @@ pub(crate) fn of(
 /// How much of each kind of fact is told.
 #[derive(Debug, Clone, Copy)]
 struct Shares {
-    /// Fields, or headings; and how many of them in full.
+    /// Fields, or headings; and how many of them with their facts.
     items: usize,
     full: usize,
+    /// How many frequent values of each.
+    values: usize,
     samples: usize,
-    /// Values beside the table, and examples.
-    extras: usize,
+    /// Values beside the table.
+    beside: usize,
+    examples: usize,
     tables: usize,
 }
 
 impl Shares {
-    /// Less: samples first, then what is told of the least telling fields, then these themselves.
+    /// Less: samples first, then facts of the least telling fields, then examples; names at the end.
     fn fewer(self) -> Self {
         match self {
             Self { samples: 3, .. } => Self { samples: 2, ..self },
-            Self { extras: 4.., .. } => Self { extras: 3, ..self },
+            Self { beside: 4.., .. } => Self { beside: 3, ..self },
             Self { samples: 2, .. } => Self { samples: 1, ..self },
-            Self { items, full, .. } if full > 8 && full * 4 > items => {
-                Self { full: full * 4 / 5, ..self }
-            }
+            Self { values: 5, .. } => Self { values: 3, ..self },
+            Self { full: full @ 13.., .. } => Self { full: full * 4 / 5, ..self },
+            Self { examples: 3, .. } => Self { examples: 2, ..self },
             // A text without tables is told by its lines rather than by its headings.
             Self { samples: 1, tables: 1.., .. } => Self { samples: 0, ..self },
-            Self { extras: 3, .. } => Self { extras: 2, ..self },
+            Self { full: full @ 5.., tables: 1.., .. } => Self { full: full * 4 / 5, ..self },
+            Self { examples: 2, .. } => Self { examples: 1, ..self },
             Self { tables: 13.., .. } => Self { tables: 12, ..self },
             Self { items: items @ 9.., full, .. } => {
                 let items = items * 9 / 10;
@@ -106,16 +110,19 @@ impl Shares {
             }
             Self { samples: 1, .. } => Self { samples: 0, ..self },
             Self { tables: 4.., .. } => Self { tables: 3, ..self },
-            Self { extras: 2, .. } => Self { extras: 1, ..self },
             Self { items: items @ 1.., .. } => {
                 Self { items: items * 4 / 5, full: items * 4 / 5, ..self }
             }
-            Self { .. } => Self { extras: 0, tables: 0, ..self },
+            Self { .. } => Self { beside: 0, examples: 0, tables: 0, ..self },
         }
     }
 
     fn is_least(self) -> bool {
-        self.items == 0 && self.samples == 0 && self.extras == 0 && self.tables == 0
+        self.items == 0
+            && self.samples == 0
+            && self.beside == 0
+            && self.examples == 0
+            && self.tables == 0
     }
 }
 
@@ -149,7 +156,8 @@ impl Subject<'_> {
         };
         let items = items.min(MAX_ITEMS);
         let tables = self.profile.tables.len();
-        let mut shares = Shares { items, full: items, samples: 3, extras: 8, tables };
+        let mut shares =
+            Shares { items, full: items, values: 5, samples: 3, beside: 8, examples: 3, tables };
         let max_bytes = usize::try_from(budget).unwrap_or(usize::MAX);
         let max_bytes = max_bytes.saturating_mul(MAX_BYTES_PER_TOKEN).min(MAX_BYTES);
         loop {
@@ -222,14 +230,15 @@ impl Subject<'_> {
             String::new()
         };
         if !fields.is_empty() || left_out > 0 {
-            let _ = writeln!(out, "- Fields{of_first}: {}{more}", fields.join(", "));
+            let _ =
+                writeln!(out, "- Fields{of_first}, string if no type: {}{more}", fields.join(", "));
         }
-        list(out, "Beside them", shares.extras, self.beside(), self.profile.counts.envelope);
+        list(out, "Beside them", shares.beside, self.beside(), self.profile.counts.envelope);
         self.other_tables(out, &teller, shares);
         for sample in table.samples.iter().take(shares.samples) {
             let _ = writeln!(out, "- Sample: {}", shortened(sample));
         }
-        for example in self.examples.iter().take(shares.extras) {
+        for example in self.examples.iter().take(shares.examples) {
             let _ = writeln!(out, "- Example query: {example}");
         }
     }
@@ -266,8 +275,8 @@ impl Subject<'_> {
             let samples = table.samples.iter().take(shares.samples);
             let samples: Vec<String> = samples.map(|sample| shortened(sample)).collect();
             insert_some(&mut facts, "samples", samples);
-            insert_some(&mut facts, "beside", self.beside().take(shares.extras).collect());
-            let examples = self.examples.iter().take(shares.extras).cloned().collect();
+            insert_some(&mut facts, "beside", self.beside().take(shares.beside).collect());
+            let examples = self.examples.iter().take(shares.examples).cloned().collect();
             insert_some(&mut facts, "example_queries", examples);
         } else if let Some(outline) = &self.profile.outline {
             facts["lines"] = outline.lines.into();
@@ -286,8 +295,8 @@ impl Subject<'_> {
     }
 
     fn teller(&self, shares: Shares) -> Teller<'_> {
-        let extent = Extent { told: shares.items, full: shares.full };
-        Teller { tree: &self.tree, table_names: &self.table_names, extent }
+        let Shares { items, full, values, .. } = shares;
+        Teller { tree: &self.tree, extent: Extent { told: items, full, values } }
     }
 
     fn size(&self) -> String {
@@ -329,33 +338,45 @@ impl Subject<'_> {
         })
     }
 
-    /// The tables beside the main one and inside it, those that are told of with their fields.
+    /// The tables beside the main one, with their fields, and those inside, whose fields have been told.
     fn other_tables(&self, out: &mut String, teller: &Teller<'_>, shares: Shares) {
-        let all = self.profile.tables.iter().enumerate().skip(1);
+        let tables = || self.profile.tables.iter().enumerate().skip(1).take(shares.tables);
         let mut told = 0;
-        for (index, table) in all.take(shares.tables) {
+        for (index, table) in tables().filter(|(_, table)| table.within.is_none()) {
             told += 1;
+            let (name, records) = (&self.table_names[index], table.records);
             let path = harmless(&table.path, MAX_NAME_CHARS);
-            let _ = write!(out, "- Table {}: {} records", self.table_names[index], table.records);
-            let _ = write!(out, " at {path}");
-            if let Some(within) = &table.within {
-                let with: Vec<String> =
-                    within.columns().map(|name| names::shown(name, MAX_NAME_CHARS)).collect();
-                if !with.is_empty() {
-                    let _ = write!(out, ", each with {}", with.join(", "));
-                }
-            }
             let (fields, left_out) = teller.table(index);
             let left_out = left_out + table.other_fields;
+            let _ =
+                write!(out, "- Table {name}: {records} records at {path}: {}", fields.join(", "));
             let _ = match (fields.is_empty(), left_out) {
-                (true, count) => writeln!(out, "; {count} fields"),
-                (false, 0) => writeln!(out, ": {}", fields.join(", ")),
-                (false, count) => writeln!(out, ": {}, and {count} more fields", fields.join(", ")),
+                (_, 0) => writeln!(out),
+                (true, count) => writeln!(out, "{count} fields"),
+                (false, count) => writeln!(out, ", and {count} more"),
             };
         }
+        let inner: Vec<String> = tables()
+            .filter_map(|(index, table)| {
+                let within = table.within.as_ref()?;
+                let with: Vec<String> =
+                    within.columns().map(|name| names::shown(name, MAX_NAME_CHARS)).collect();
+                let with = if with.is_empty() {
+                    String::new()
+                } else {
+                    format!(", with {}", with.join(", "))
+                };
+                Some(format!("{} ({} rows{with})", self.table_names[index], table.records))
+            })
+            .collect();
+        told += inner.len();
         let left_out = self.profile.counts.tables.saturating_sub(1 + told);
-        if left_out > 0 {
-            let _ = writeln!(out, "- {left_out} more tables");
+        let more = if left_out > 0 { format!("{left_out} more") } else { String::new() };
+        match (inner.is_empty(), left_out) {
+            (true, 0) => {}
+            (true, _) => drop(writeln!(out, "- Other tables: {more}")),
+            (false, 0) => drop(writeln!(out, "- Tables inside: {}", inner.join(", "))),
+            (false, _) => drop(writeln!(out, "- Tables inside: {}, {more}", inner.join(", "))),
         }
     }
 
@@ -364,16 +385,17 @@ impl Subject<'_> {
         let all = self.profile.tables.iter().enumerate().skip(1).take(shares.tables);
         let tables: Vec<Value> = all
             .map(|(index, table)| {
-                let (fields, left_out) = teller.table_in_json(index);
                 let mut told = json!({
                     "name": self.table_names[index],
                     "path": harmless(&table.path, MAX_NAME_CHARS),
                     "records": table.records,
-                    "fields": fields,
-                    "fields_left_out": left_out + table.other_fields,
                 });
                 if let Some(within) = &table.within {
                     told["with"] = within.columns().collect();
+                } else {
+                    let (fields, left_out) = teller.table_in_json(index);
+                    told["fields"] = fields.into();
+                    told["fields_left_out"] = (left_out + table.other_fields).into();
                 }
                 told
             })
@@ -436,6 +458,7 @@ fn text_outline(out: &mut String, outline: &Outline, shares: Shares) {
         let more = if left_out > 0 { format!("\n    and {left_out} more") } else { String::new() };
         let _ = writeln!(out, "- Headings and declarations, by line:{}{more}", shown.concat());
     }
+    let _ = writeln!(out, "- In SQL: line (its number), text");
     for (name, lines) in [("first", &outline.head), ("last", &outline.tail)] {
         if shares.samples > 0 && !lines.is_empty() {
             let _ = writeln!(out, "- The {name} lines:");

@@ -21,8 +21,7 @@ pub(crate) fn error(
         .filter_map(|view| Some((view.name.clone(), engine.describe(&view.select).ok()?)))
         .collect();
     let names_a_column = text.contains("not found in FROM clause")
-        || text.contains("does not have a column")
-        || text.contains("Could not find key");
+        || text.contains("does not have a column");
     if names_a_column && let Some(wrong) = quoted_name(&text) {
         let names = tables.iter().flat_map(|(_, columns)| columns).map(|it| it.name.as_str());
         let nearest = near::nearest(wrong, names);
@@ -50,6 +49,14 @@ pub(crate) fn error(
             "\n= and other operators bind more tightly than -> and ->>: put brackets around them, such \
              as (doc->>'$.a.b') = 'x'.",
         );
+    }
+    if text.contains("UNNEST()") && text.contains("JSON") {
+        let is_json = |column: &&Column| column.kind == "JSON";
+        let columns = tables.iter().flat_map(|(_, columns)| columns).filter(is_json);
+        let names: Vec<String> = columns.map(|column| shown(&column.name)).collect();
+        if let Some(name) = names.first() {
+            let _ = write!(said, "\n{name} is JSON: write unnest({name}->'$[*]').");
+        }
     }
     if text.contains("Permission Error") {
         said.push_str("\nOnly kept datasets can be read, by their names.");

@@ -40,6 +40,8 @@ pub(crate) struct Approved {
     pub(crate) sql: String,
     /// The tables that it reads, each once. Names that its own CTEs define are not among them.
     pub(crate) tables: Vec<TableName>,
+    /// What the parser makes of it.
+    pub(crate) tree: Value,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +95,7 @@ pub(crate) fn check(parser: &duckdb::Connection, sql: &str) -> Result<Approved, 
         (Parsed::Other, Form::Select) => (Form::Pivot, pivot_of(parser, sql, tokens)?),
         (Parsed::Other, _) => return Err(Refusal::not_select(&tokens::of(&text))),
     };
-    Ok(Approved { form, sql: sql.to_owned(), tables: tree::check(&tree)? })
+    Ok(Approved { form, sql: sql.to_owned(), tables: tree::check(&tree)?, tree })
 }
 
 enum Parsed {

@@ -14,6 +14,7 @@ mod explain;
 pub mod fuzzing;
 mod guard;
 mod json;
+mod json_values;
 mod library;
 mod near;
 mod protocol;

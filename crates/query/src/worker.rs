@@ -32,7 +32,7 @@ use crate::{
     engine::{Engine, failure},
     explain,
     guard::{self, Approved, Form},
-    library,
+    json_values, library,
     protocol::{Ask, CANCEL, Query, Say, What},
     rows,
     tables::{self, Meaning},
@@ -133,6 +133,9 @@ impl Worker<'_> {
         };
         self.watch.interrupt_with(&engine.connection);
         engine.define(&views)?;
+        if approved.form == Form::Select {
+            json_values::check(&engine, parser, &approved.tree, &views)?;
+        }
         let outcome = run(&engine, &approved, &ask.what);
         let outcome = match outcome {
             Err(_) if self.watch.is_stopped() => Err(self.watch.why()),

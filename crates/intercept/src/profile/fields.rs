@@ -8,7 +8,7 @@ use forebay_wire::walk;
 use super::{
     field::{Field, Raw, text_of},
     lead::Lead,
-    names,
+    names, narrow,
     observer::Observer,
     reading::Reading,
 };
@@ -151,6 +151,9 @@ impl Fields {
     pub(super) fn finish(self, records: u64, reading: &mut Reading) -> Vec<Field> {
         let fields = self.list.into_iter();
         let mut fields: Vec<Field> = fields.map(|field| field.finish(records, reading)).collect();
+        if self.of == Of::Records {
+            narrow::to_fit(&mut fields);
+        }
         names::settle(&mut fields);
         fields
     }

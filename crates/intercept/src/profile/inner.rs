@@ -14,7 +14,7 @@ const MAX_INNER: usize = 40;
 /// A longer value does not tell records apart at a glance.
 const MAX_KEY_BYTES: usize = 120;
 /// Without a key, as many fields of a record come along.
-const MAX_CARRIED: usize = 8;
+const MAX_CARRIED: usize = 3;
 
 /// Where a table lies in the records of another.
 #[derive(Debug, Clone)]

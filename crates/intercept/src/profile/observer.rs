@@ -237,6 +237,7 @@ impl Observer {
     pub(super) fn text(&mut self, text: &[u8], reading: &mut Reading) {
         self.kinds.texts += 1;
         if self.is_new(hash(text, true), text, &mut reading.allowance) {
+            self.longest = self.longest.max(text.len());
             let detects = reading.rules.detects_types;
             self.learn(if detects { Kind::of_text(text) } else { Kind::String }, text, Kind::or);
         }
@@ -261,6 +262,7 @@ impl Observer {
             let kind = if detects { Kind::of_cell(trimmed) } else { Kind::String };
             // White space belongs to a text, not to a number.
             let text = if kind.is_text() { cell } else { trimmed };
+            self.longest = self.longest.max(text.len());
             // Unlike in JSON nothing says that a cell is more than text.
             self.learn(kind, text, Kind::or_text);
             if !kind.is_text() {
@@ -280,6 +282,7 @@ impl Observer {
     fn boolean(&mut self, json: &[u8], reading: &mut Reading) {
         self.kinds.booleans += 1;
         if self.is_new(hash(json, false), json, &mut reading.allowance) {
+            self.longest = self.longest.max(json.len());
             self.learn(Kind::Boolean, json, Kind::or);
         }
     }
@@ -314,7 +317,6 @@ impl Observer {
     fn learn(&mut self, kind: Kind, value: &[u8], cover: fn(Kind, Kind) -> Kind) {
         let kind = if kind == Kind::Integer { self.integer(value) } else { kind };
         self.plain = Some(self.plain.map_or(kind, |known| cover(known, kind)));
-        self.longest = self.longest.max(value.len());
         if kind == Kind::Float {
             self.extend_floats(value);
         } else if kind.is_text() {

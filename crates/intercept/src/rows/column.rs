@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use forebay_wire::walk;
 use jiff::{Timestamp, tz::TimeZone};
-use memchr::{memchr2, memmem};
+use memchr::{memchr, memmem};
 use serde_json::Value;
 
 use crate::{
@@ -199,15 +199,19 @@ pub(super) fn push_text(row: &mut Vec<u8>, text: &[u8]) {
     debug_assert!(written.is_ok(), "a text in memory can be written");
 }
 
+/// Writes JSON without the white space between its values, so that equal texts are equal values.
 fn as_it_stands(row: &mut Vec<u8>, json: &[u8]) {
     let start = row.len();
-    row.extend_from_slice(json);
-    let copy = &mut row[start..];
-    // Between the values of a JSON document there may be line breaks; in its texts there are none.
-    if memchr2(b'\n', b'\r', json).is_some() {
-        copy.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    let mut rest = json;
+    while let Some(at) = memchr(b'"', rest) {
+        let (between, text) = rest.split_at(at);
+        let after = walk::text(text).map_or(&[][..], |(_, _, after)| after);
+        row.extend(between.iter().filter(|byte| !byte.is_ascii_whitespace()));
+        row.extend_from_slice(&text[..text.len() - after.len()]);
+        rest = after;
     }
-    mend_surrogates(copy);
+    row.extend(rest.iter().filter(|byte| !byte.is_ascii_whitespace()));
+    mend_surrogates(&mut row[start..]);
 }
 
 /// A time in UTC, with a point before its fraction: what reads these lines knows no other.

@@ -1,4 +1,5 @@
-//! What is told of a field, and of what lies in it.
+//! What is told of a field, and of what lies in it: its name before all else, since a query can be
+//! written from a name without facts, and never from facts without the name.
 
 use std::fmt::Write as _;
 
@@ -12,124 +13,104 @@ use super::{
 };
 use crate::profile::{Count, Field, Items, Kind};
 
-/// How much is told: fields by their rank.
+/// Members that are alike are told of together from this many on.
+const MIN_ALIKE: usize = 4;
+
+/// How much is told.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
-    /// As many are told of,
+    /// Fields up to this rank are told of,
     pub(super) told: usize,
-    /// and as many of these in full.
+    /// up to this one with their facts,
     pub(super) full: usize,
+    /// with as many frequent values.
+    pub(super) values: usize,
 }
 
-/// Tells of fields, given what the tables are called.
+/// Tells of fields.
 pub(super) struct Teller<'a> {
     pub(super) tree: &'a Tree<'a>,
-    pub(super) table_names: &'a [String],
     pub(super) extent: Extent,
 }
 
 impl<'a> Teller<'a> {
     /// The fields of a table in words, and how many are left out.
     pub(super) fn table(&self, table: usize) -> (Vec<String>, usize) {
-        self.all(self.tree.fields(table), None)
+        self.all(&self.tree.fields(table), None)
     }
 
     /// The same as JSON.
     pub(super) fn table_in_json(&self, table: usize) -> (Vec<Value>, usize) {
-        self.all_in_json(self.tree.fields(table), None)
+        self.all_in_json(&self.tree.fields(table), None)
     }
 
-    fn all<'n>(
-        &self,
-        nodes: impl Iterator<Item = &'n Node<'a>>,
-        json: Option<&str>,
-    ) -> (Vec<String>, usize)
-    where
-        'a: 'n,
-    {
-        let (mut told, mut left_out) = (Vec::new(), 0);
-        for node in nodes {
-            if node.rank < self.extent.told {
-                told.push(self.in_words(node, json));
-            } else {
-                left_out += 1;
-            }
-        }
+    fn all(&self, nodes: &[&Node<'a>], json: Option<&str>) -> (Vec<String>, usize) {
+        let told = nodes.iter().filter(|node| self.is_told(node));
+        let told: Vec<String> = told.map(|node| self.in_words(node, json)).collect();
+        let left_out = nodes.len() - told.len();
         (told, left_out)
     }
 
-    fn all_in_json<'n>(
-        &self,
-        nodes: impl Iterator<Item = &'n Node<'a>>,
-        json: Option<&str>,
-    ) -> (Vec<Value>, usize)
-    where
-        'a: 'n,
-    {
-        let (mut told, mut left_out) = (Vec::new(), 0);
-        for node in nodes {
-            if node.rank < self.extent.told {
-                told.push(self.in_json(node, json));
-            } else {
-                left_out += 1;
-            }
-        }
+    fn all_in_json(&self, nodes: &[&Node<'a>], json: Option<&str>) -> (Vec<Value>, usize) {
+        let told = nodes.iter().filter(|node| self.is_told(node));
+        let told: Vec<Value> = told.map(|node| self.in_json(node, json)).collect();
+        let left_out = nodes.len() - told.len();
         (told, left_out)
     }
 
-    /// `status (string: active 3000, inactive 1500)`, or `offer (struct: price (float 1..9))`. Within
-    /// JSON, `json` is how to get there.
+    fn is_told(&self, node: &Node<'a>) -> bool {
+        node.rank < self.extent.told
+    }
+
+    fn is_full(&self, node: &Node<'a>) -> bool {
+        node.rank < self.extent.full
+    }
+
+    /// `status (string: active 3000, inactive 1500)`, or `offer (struct: price (float 1..9))`; without
+    /// facts `status` and `offer {price float}`. Within JSON, `json` is how to get there.
     fn in_words(&self, node: &Node<'a>, json: Option<&str>) -> String {
         let field = node.field;
         let name = match json {
             None => names::shown(&field.column, MAX_NAME_CHARS),
             Some(way) => member_of_json(way, &field.name),
         };
-        let mut facts = self.kind(node);
-        let is_full = node.rank < self.extent.full;
-        if is_full {
-            let _ = write!(facts, "{}", values(field));
-            if let Some(items) = lists_of(field) {
-                let _ = write!(facts, "{}", lengths(items));
-            }
-            if field.nulls > 0 {
-                let _ = write!(facts, ", {} null", field.nulls);
-            }
-        }
         let way = (field.kind == Kind::Json).then(|| name.clone());
-        let (members, left_out) = self.all(self.tree.members(node), way.as_deref());
-        let more = match (members.is_empty(), left_out) {
-            (_, 0) => String::new(),
-            (true, count) => format!("{count} members"),
-            (false, count) => format!(", and {count} more"),
-        };
-        if !members.is_empty() || left_out > 0 {
-            let _ = write!(facts, ": {}{more}", members.join(", "));
+        let members = self.members(node, way.as_deref());
+        if !self.is_full(node) {
+            return format!("{name}{}", brief(field, &members));
         }
-        let is_short = !is_full && members.is_empty() && left_out == 0;
-        if is_short { format!("{name} {facts}") } else { format!("{name} ({facts})") }
+        let mut facts = kind(field) + &values(field, self.extent.values);
+        if let Some(items) = lists_of(field) {
+            facts.push_str(&lengths(items));
+        }
+        if field.nulls > 0 {
+            let _ = write!(facts, ", {} null", field.nulls);
+        }
+        if !members.is_empty() {
+            let _ = write!(facts, ": {members}");
+        }
+        format!("{name} ({facts})")
     }
 
-    fn kind(&self, node: &Node<'a>) -> String {
-        let field = node.field;
-        match (field.kind, &field.inside.items, &field.inside.entries) {
-            (Kind::List, Some(items), _) if items.elements == 0 => "list, always empty".to_owned(),
-            (Kind::List, Some(items), _) => format!("list of {}", plural(&items.item)),
-            (Kind::Map, _, Some(entries)) => {
-                let keys = count(entries.key.distinct);
-                format!("map of {keys} keys to {}", plural(&entries.value))
-            }
-            (Kind::Json, ..) => {
-                let kinds = field.kinds.iter();
-                let kinds: Vec<String> =
-                    kinds.map(|(kind, count)| format!("{} {count}", kind.name())).collect();
-                if kinds.is_empty() {
-                    "json".to_owned()
-                } else {
-                    format!("json: {}", kinds.join(", "))
-                }
-            }
-            (kind, ..) => kind.name().to_owned(),
+    /// What lies in a field, one after the other; those that are alike once for all.
+    fn members(&self, node: &Node<'a>, json: Option<&str>) -> String {
+        let members = self.tree.members(node);
+        if let Some(first) = alike(&members) {
+            let names: Vec<String> = members
+                .iter()
+                .filter(|member| self.is_told(member))
+                .map(|member| names::shown(&member.field.column, MAX_NAME_CHARS))
+                .collect();
+            let left_out = members.len() - names.len();
+            let more = if left_out > 0 { format!(" and {left_out} more") } else { String::new() };
+            let (inside, _) = self.all(&self.tree.members(first), json);
+            return format!("{}{more}, each with {}", names.join(", "), inside.join(", "));
+        }
+        let (told, left_out) = self.all(&members, json);
+        match (told.is_empty(), left_out) {
+            (_, 0) => told.join(", "),
+            (true, count) => format!("{count} members"),
+            (false, count) => format!("{}, {count} more", told.join(", ")),
         }
     }
 
@@ -141,30 +122,122 @@ impl<'a> Teller<'a> {
             Some(way) => member_of_json(way, &field.name),
         };
         let mut facts = json!({"name": name});
-        add_facts(&mut facts, field, node.rank < self.extent.full);
-        if let Some(table) = node.table {
-            facts["table"] = self.table_names[table].as_str().into();
-        }
+        self.add_facts(&mut facts, field, self.is_full(node));
         let way = (field.kind == Kind::Json).then(|| match json {
             None => names::shown(&field.column, MAX_NAME_CHARS),
             Some(_) => name.clone(),
         });
         if let Some(way) = &way {
-            facts["reach"] = format!("{way}->>'$'").into();
+            facts["reach"] = text_of_json(way).into();
         }
-        let (members, left_out) = self.all_in_json(self.tree.members(node), way.as_deref());
+        let (members, left_out) = self.all_in_json(&self.tree.members(node), way.as_deref());
+        let inside = innermost(&mut facts);
         if !members.is_empty() {
-            facts["fields"] = members.into();
+            inside["fields"] = members.into();
         }
         if left_out > 0 {
-            facts["fields_left_out"] = left_out.into();
+            inside["fields_left_out"] = left_out.into();
         }
         facts
+    }
+
+    fn add_facts(&self, facts: &mut Value, field: &Field, is_full: bool) {
+        facts["type"] = field.kind.name().into();
+        if let (true, Some(items)) = (is_full, lists_of(field)) {
+            facts["lengths"] = json!([items.shortest, items.longest]);
+        }
+        match (field.kind, &field.inside.items, &field.inside.entries) {
+            (Kind::List, Some(items), _) => {
+                facts["items"] = json!({});
+                self.add_facts(&mut facts["items"], &items.item, is_full);
+            }
+            (Kind::Map, _, Some(entries)) => {
+                if let Some(Count::Exactly(count) | Count::About(count)) = entries.key.distinct {
+                    facts["keys"] = count.into();
+                }
+                facts["values"] = json!({});
+                self.add_facts(&mut facts["values"], &entries.value, is_full);
+            }
+            (Kind::Json, ..) => {
+                let kinds = field.kinds.iter();
+                let kinds = kinds.map(|(kind, count)| (kind.name().to_owned(), json!(count)));
+                facts["kinds"] = kinds.collect::<Map<String, Value>>().into();
+            }
+            _ => {}
+        }
+        if is_full {
+            add_values(facts, field, self.extent.values);
+        }
+    }
+}
+
+fn add_values(facts: &mut Value, field: &Field, count: usize) {
+    if let (Some((low, high)), true) = (&field.range, field.kind.is_number_or_time()) {
+        facts["min"] = harmless(low, MAX_VALUE_CHARS).into();
+        facts["max"] = harmless(high, MAX_VALUE_CHARS).into();
+    } else if !field.top.is_empty() {
+        let top = field.top.iter().take(count);
+        let top = top.map(|(value, count)| (harmless(value, MAX_VALUE_CHARS), json!(count)));
+        facts["top"] = top.collect::<Map<String, Value>>().into();
+    }
+    match field.distinct {
+        Some(Count::Exactly(count)) => facts["distinct"] = count.into(),
+        Some(Count::About(count)) => facts["distinct_about"] = count.into(),
+        None => {}
+    }
+    if field.nulls > 0 {
+        facts["nulls"] = field.nulls.into();
+    }
+}
+
+/// Where the members of a field stand in its facts: with the items of lists and the values of maps.
+fn innermost(facts: &mut Value) -> &mut Value {
+    let key = match facts["type"].as_str() {
+        Some("list") => "items",
+        Some("map") => "values",
+        _ => return facts,
+    };
+    innermost(&mut facts[key])
+}
+
+/// A field without its facts, behind its name. What is not told to be anything else is a string.
+fn brief(field: &Field, members: &str) -> String {
+    let items = field.inside.items.as_deref().map(|items| &items.item);
+    let value = field.inside.entries.as_deref().map(|entries| &entries.value);
+    match (field.kind, items, value) {
+        (Kind::String, ..) => String::new(),
+        (Kind::Struct, ..) => format!(" {{{members}}}"),
+        (Kind::List, Some(item), _) if !members.is_empty() => {
+            format!(" [{}]", brief(item, members).trim_start())
+        }
+        (Kind::List, Some(item), _) => format!(" [{}]", item.kind.name()),
+        (Kind::Map, _, Some(_)) if !members.is_empty() => format!(" {{*: {{{members}}}}}"),
+        (Kind::Map, _, Some(value)) => format!(" {{*: {}}}", value.kind.name()),
+        (Kind::Json, ..) if !members.is_empty() => format!(" json {{{members}}}"),
+        (kind, ..) => format!(" {}", kind.name()),
+    }
+}
+
+fn kind(field: &Field) -> String {
+    match (field.kind, &field.inside.items, &field.inside.entries) {
+        (Kind::List, Some(items), _) if items.elements == 0 => "list, always empty".to_owned(),
+        (Kind::List, Some(items), _) => format!("list of {}", plural(&items.item)),
+        (Kind::Map, _, Some(entries)) => {
+            let keys = count(entries.key.distinct);
+            format!("map of {keys} keys to {}", plural(&entries.value))
+        }
+        (Kind::Json, ..) => {
+            let kinds = field.kinds.iter();
+            let kinds: Vec<String> =
+                kinds.map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+            if kinds.is_empty() { "json".to_owned() } else { format!("json: {}", kinds.join(", ")) }
+        }
+        (kind, ..) => kind.name().to_owned(),
     }
 }
 
 /// What is told of the values, behind their type.
-fn values(field: &Field) -> String {
+fn values(field: &Field, most: usize) -> String {
     let mut facts = String::new();
     let plain = match (field.kind, &field.inside.items, &field.inside.entries) {
         (Kind::List, Some(items), _) => &items.item,
@@ -179,16 +252,14 @@ fn values(field: &Field) -> String {
     if plain.is_unique() {
         facts.push_str(if field.kind == Kind::Map { "" } else { ", unique" });
     } else if !plain.top.is_empty() && !is_ranged {
-        let values: Vec<String> = plain
-            .top
-            .iter()
-            .map(|(value, count)| format!("{} {count}", quoted(value, MAX_VALUE_CHARS)))
-            .collect();
+        let top = plain.top.iter().take(most);
+        let values: Vec<String> =
+            top.map(|(value, n)| format!("{} {n}", quoted(value, MAX_VALUE_CHARS))).collect();
         let _ = write!(facts, ": {}", values.join(", "));
         if let Some(Count::Exactly(count)) = plain.distinct
-            && count > plain.top.len() as u64
+            && count > values.len() as u64
         {
-            let _ = write!(facts, ", {} more", count - plain.top.len() as u64);
+            let _ = write!(facts, ", {} more", count - values.len() as u64);
         }
     } else if field.kind != Kind::Map {
         match plain.distinct {
@@ -199,52 +270,17 @@ fn values(field: &Field) -> String {
     facts
 }
 
-fn add_facts(facts: &mut Value, field: &Field, is_full: bool) {
-    facts["type"] = field.kind.name().into();
-    if let (true, Some(items)) = (is_full, lists_of(field)) {
-        facts["lengths"] = json!([items.shortest, items.longest]);
-    }
-    match (field.kind, &field.inside.items, &field.inside.entries) {
-        (Kind::List, Some(items), _) => {
-            facts["items"] = json!({});
-            add_facts(&mut facts["items"], &items.item, is_full);
-        }
-        (Kind::Map, _, Some(entries)) => {
-            if let Some(Count::Exactly(count) | Count::About(count)) = entries.key.distinct {
-                facts["keys"] = count.into();
-            }
-            facts["values"] = json!({});
-            add_facts(&mut facts["values"], &entries.value, is_full);
-        }
-        (Kind::Json, ..) => {
-            let kinds =
-                field.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), json!(count)));
-            facts["kinds"] = kinds.collect::<Map<String, Value>>().into();
-        }
-        _ => {}
-    }
-    if !is_full {
-        return;
-    }
-    if let (Some((low, high)), true) = (&field.range, field.kind.is_number_or_time()) {
-        facts["min"] = harmless(low, MAX_VALUE_CHARS).into();
-        facts["max"] = harmless(high, MAX_VALUE_CHARS).into();
-    } else if !field.top.is_empty() {
-        let top: Map<String, Value> = field
-            .top
-            .iter()
-            .map(|(value, count)| (harmless(value, MAX_VALUE_CHARS), (*count).into()))
-            .collect();
-        facts["top"] = top.into();
-    }
-    match field.distinct {
-        Some(Count::Exactly(count)) => facts["distinct"] = count.into(),
-        Some(Count::About(count)) => facts["distinct_about"] = count.into(),
-        None => {}
-    }
-    if field.nulls > 0 {
-        facts["nulls"] = field.nulls.into();
-    }
+/// The first of several members that are structs with the same members; `None` if they differ.
+fn alike<'n, 'a>(members: &[&'n Node<'a>]) -> Option<&'n Node<'a>> {
+    let (first, others) = members.split_first()?;
+    let shape = |node: &Node<'a>| -> Vec<(&'a str, Kind)> {
+        let members = node.field.inside.members.iter();
+        members.map(|member| (member.column.as_str(), member.kind)).collect()
+    };
+    let is_struct = |node: &Node<'a>| node.field.kind == Kind::Struct;
+    let of_first = shape(first);
+    let are_alike = others.iter().all(|node| is_struct(node) && shape(node) == of_first);
+    (members.len() >= MIN_ALIKE && is_struct(first) && are_alike).then_some(*first)
 }
 
 /// How to get to a member of a value that is JSON, as a text.
@@ -252,6 +288,11 @@ fn member_of_json(way: &str, name: &str) -> String {
     let way = way.strip_suffix(')').and_then(|way| way.strip_prefix('(')).unwrap_or(way);
     let way = way.replace("->>", "->");
     format!("({way}->>{})", names::literal(&harmless(name, MAX_NAME_CHARS)))
+}
+
+/// A value that is JSON, as a text.
+fn text_of_json(way: &str) -> String {
+    if way.starts_with('(') { way.to_owned() } else { format!("({way}->>'$')") }
 }
 
 /// What is told of the lists of a field, if it has no other values.

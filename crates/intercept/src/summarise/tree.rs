@@ -1,11 +1,11 @@
-//! Which fields are told of, and which of them in full: the most telling first.
+//! Which fields are told of, and which of them with their facts: the most telling first.
 //!
 //! The fields of all tables, and what lies in them, are one list by weight. A field is told of where
 //! the one is told of that it lies in, so none weighs more than that.
 
-use crate::profile::{Count, Field, Kind, Profile, Table};
+use crate::profile::{Count, Field, Kind, Profile};
 
-/// The fields of all tables.
+/// The fields of all tables that are not themselves inside others.
 pub(super) struct Tree<'a> {
     nodes: Vec<Node<'a>>,
     /// The fields of each table, by their places among all.
@@ -17,29 +17,18 @@ pub(super) struct Node<'a> {
     pub(super) field: &'a Field,
     /// How many are told of before it.
     pub(super) rank: usize,
-    /// The table that its lists or maps are.
-    pub(super) table: Option<usize>,
     weight: u64,
     members: Vec<usize>,
-}
-
-/// Where fields lie.
-struct Place<'a> {
-    tables: &'a [Table],
-    table: usize,
-    column: Vec<String>,
-    /// What the field weighs that they lie in.
-    most: u64,
 }
 
 impl<'a> Tree<'a> {
     pub(super) fn of(profile: &'a Profile) -> Self {
         let mut tree = Self { nodes: Vec::new(), tables: Vec::new() };
         for (index, table) in profile.tables.iter().enumerate() {
-            // The main table is what a result is about.
+            // The main table is what a result is about; those inside are told of with their lists.
             let most = if index == 0 { 100 } else { 60 };
-            let place = Place { tables: &profile.tables, table: index, column: Vec::new(), most };
-            let fields = table.fields.iter().map(|field| tree.add(&place, field)).collect();
+            let fields = if table.within.is_none() { table.fields.as_slice() } else { &[] };
+            let fields = fields.iter().map(|field| tree.add(field, most)).collect();
             tree.tables.push(fields);
         }
         let mut order: Vec<usize> = (0..tree.nodes.len()).collect();
@@ -57,38 +46,39 @@ impl<'a> Tree<'a> {
     }
 
     /// The fields of a table.
-    pub(super) fn fields(&self, table: usize) -> impl Iterator<Item = &Node<'a>> {
-        self.tables.get(table).into_iter().flatten().map(|index| &self.nodes[*index])
+    pub(super) fn fields(&self, table: usize) -> Vec<&Node<'a>> {
+        let fields = self.tables.get(table).into_iter().flatten();
+        fields.map(|index| &self.nodes[*index]).collect()
     }
 
-    /// What lies in a field and has a name.
-    pub(super) fn members(&self, node: &Node<'a>) -> impl Iterator<Item = &Node<'a>> {
-        node.members.iter().map(|index| &self.nodes[*index])
+    /// What lies in a field and has a name: the members of its objects, or of those in its lists or
+    /// maps.
+    pub(super) fn members(&self, node: &Node<'a>) -> Vec<&Node<'a>> {
+        node.members.iter().map(|index| &self.nodes[*index]).collect()
     }
 
-    fn add(&mut self, place: &Place<'a>, field: &'a Field) -> usize {
-        let column = [place.column.as_slice(), std::slice::from_ref(&field.column)].concat();
-        let weight = weight(field).min(place.most);
+    fn add(&mut self, field: &'a Field, most: u64) -> usize {
+        let weight = weight(field).min(most);
         let index = self.nodes.len();
-        let table = place.table_at(&column);
-        self.nodes.push(Node { field, rank: 0, table, weight, members: Vec::new() });
-        // What is in a table of its own is told of there.
-        if table.is_none() && matches!(field.kind, Kind::Struct | Kind::Json) {
-            let inside = Place { column, most: weight, ..*place };
-            let members = field.inside.members.iter();
-            self.nodes[index].members = members.map(|member| self.add(&inside, member)).collect();
-        }
+        self.nodes.push(Node { field, rank: 0, weight, members: Vec::new() });
+        let members = members_of(field);
+        // What is further in tells a little less.
+        let inside = weight * 9 / 10;
+        self.nodes[index].members = members.iter().map(|field| self.add(field, inside)).collect();
         index
     }
 }
 
-impl Place<'_> {
-    /// The table that the lists or maps of a column are.
-    fn table_at(&self, column: &[String]) -> Option<usize> {
-        self.tables.iter().position(|table| {
-            let within = table.within.as_ref();
-            within.is_some_and(|within| within.parent == self.table && within.column == column)
-        })
+/// The members of a field's objects, or of those in its lists or maps.
+pub(super) fn members_of(field: &Field) -> &[Field] {
+    let inside = &field.inside;
+    match (field.kind, &inside.items, &inside.entries) {
+        (Kind::Struct | Kind::Json, ..) => &inside.members,
+        (Kind::List, Some(items), _) if items.item.kind != Kind::Json => members_of(&items.item),
+        (Kind::Map, _, Some(entries)) if entries.value.kind != Kind::Json => {
+            members_of(&entries.value)
+        }
+        _ => &[],
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is known of a dataset, without any of it: every table, and every field by the path that SQL
 //! has for it.
 
-use forebay_query::{quoted, table_name, table_names};
+use forebay_query::{literal, quoted, table_name, table_names};
 use forebay_store::Dataset;
 use serde_json::Value;
 
@@ -119,9 +119,20 @@ fn add_paths<'a>(found: &mut Vec<Named<'a>>, fields: &'a Value, within: &str) {
         let path = format!("{within}{}", identifier(name));
         let inside = format!("{path}.");
         found.push(Named { path, kind: kind(field), facts: field });
-        if field["type"] == "struct" {
-            add_paths(found, &field["fields"], &inside);
+        match field["type"].as_str() {
+            Some("struct") => add_paths(found, &field["fields"], &inside),
+            Some("json") => add_members(found, &field["fields"], &inside[..inside.len() - 1]),
+            _ => {}
         }
+    }
+}
+
+/// The members of objects among values that are JSON, by how to get there.
+fn add_members<'a>(found: &mut Vec<Named<'a>>, fields: &'a Value, column: &str) {
+    for field in fields.as_array().into_iter().flatten() {
+        let name = field["name"].as_str().unwrap_or_default();
+        let path = format!("({column}->>{})", literal(name));
+        found.push(Named { path, kind: kind(field), facts: field });
     }
 }
 

@@ -1,0 +1,234 @@
+//! Refuses what would treat a JSON value as its text: comparisons, orders, functions.
+//!
+//! DuckDB takes `a.d = '3'` where `a` is JSON, compares the text `"3"`, quotes included, with `3`, and
+//! finds nothing, without a word. What a part of a query is, only DuckDB can say: so each part that
+//! matters is asked for alone, over the same tables, and only its type is looked at. Where that cannot
+//! be asked, as in a correlated subquery, the query runs as it is.
+
+use duckdb::Connection;
+use serde_json::{Value, json};
+
+use crate::{QueryError, engine::Engine, views::View};
+
+/// A query has rarely more parts that matter.
+const MAX_PARTS: usize = 64;
+
+/// Functions that take JSON for what it is.
+const WELCOME: [&str; 16] = [
+    "->",
+    "->>",
+    "count",
+    "typeof",
+    "any_value",
+    "first",
+    "last",
+    "list",
+    "array_agg",
+    "to_json",
+    "row",
+    "struct_pack",
+    "list_value",
+    "unnest",
+    "alias",
+    "error",
+];
+
+/// Refuses a query that compares, orders or computes with JSON values as if they were texts.
+pub(crate) fn check(
+    engine: &Engine,
+    parser: &Connection,
+    tree: &Value,
+    views: &[View],
+) -> Result<(), QueryError> {
+    let mentions_json = |view: &View| {
+        let columns = engine.describe(&view.select).unwrap_or_default();
+        columns.iter().any(|column| column.kind.contains("JSON"))
+    };
+    let text = tree.to_string();
+    let makes_json = text.contains("\"->\"") || text.contains("json");
+    if !makes_json && !views.iter().any(mentions_json) {
+        return Ok(());
+    }
+    let mut asker = Asker { engine, parser, left: MAX_PARTS, refused: None };
+    asker.look(&tree["node"], &Scope::default());
+    match asker.refused {
+        Some(said) => Err(QueryError::Refused(said)),
+        None => Ok(()),
+    }
+}
+
+/// The SELECT that an expression belongs to.
+#[derive(Default, Clone)]
+struct Scope<'t> {
+    node: Option<&'t Value>,
+    /// The common table expressions around it, the outermost first.
+    tables: Vec<&'t Value>,
+}
+
+struct Asker<'e> {
+    engine: &'e Engine,
+    parser: &'e Connection,
+    left: usize,
+    refused: Option<String>,
+}
+
+impl<'e> Asker<'e> {
+    /// Goes through a tree, in which SELECTs may lie anywhere.
+    fn look<'t>(&mut self, tree: &'t Value, scope: &Scope<'t>) {
+        if self.refused.is_some() || self.left == 0 {
+            return;
+        }
+        match tree {
+            Value::Array(parts) => parts.iter().for_each(|part| self.look(part, scope)),
+            Value::Object(members) => {
+                let own = (tree["type"] == "SELECT_NODE").then(|| scope.within(tree));
+                let scope = own.as_ref().unwrap_or(scope);
+                for part in operands(tree) {
+                    self.judge(part, scope);
+                }
+                members.values().for_each(|part| self.look(part, scope));
+            }
+            _ => {}
+        }
+    }
+
+    /// Refuses the query if an expression that is used as a plain value is JSON.
+    fn judge(&mut self, expression: &Value, scope: &Scope<'_>) {
+        let expression = scope.resolved(expression);
+        // As a text it has its quotes.
+        let is_text = expression["class"] == "CAST" && expression["cast_type"]["id"] == "VARCHAR";
+        let value = if is_text { &expression["child"] } else { expression };
+        if self.refused.is_some() || self.left == 0 || value["class"] == "CONSTANT" {
+            return;
+        }
+        self.left -= 1;
+        if self.kind(value, scope).as_deref() == Some("JSON") {
+            self.refused = Some(self.advice(value, scope));
+        }
+    }
+
+    /// The type of an expression, if it can be asked for alone.
+    fn kind(&self, expression: &Value, scope: &Scope<'_>) -> Option<String> {
+        let sql = self.sql(&scope.select(expression)?)?;
+        let columns = self.engine.describe(&sql).ok()?;
+        columns.into_iter().next().map(|column| column.kind)
+    }
+
+    /// What to write instead of an expression that is JSON.
+    fn advice(&self, expression: &Value, scope: &Scope<'_>) -> String {
+        let shown = self.shown(expression);
+        let text = match expression["class"].as_str() {
+            Some("COLUMN_REF") => self.member(expression, scope),
+            Some("FUNCTION") if expression["function_name"] == "->" => {
+                shown.rsplit_once(" -> ").map(|(before, after)| format!("{before} ->> {after}"))
+            }
+            _ => None,
+        };
+        let text = text.unwrap_or_else(|| format!("({shown} ->> '$')"));
+        format!(
+            "{shown} is JSON, which is not compared, ordered or computed with by its value. Write {text} \
+             for a text, or TRY_CAST({text} AS DOUBLE) for a number. A list in it: \
+             unnest({shown} -> '$[*]')."
+        )
+    }
+
+    /// `a.d`, where `a` is JSON, as `(a ->> 'd')`.
+    fn member(&self, column: &Value, scope: &Scope<'_>) -> Option<String> {
+        let names = column["column_names"].as_array()?;
+        for count in 1..names.len() {
+            let mut outer = column.clone();
+            outer["column_names"] = names[..count].to_vec().into();
+            if self.kind(&outer, scope).as_deref() == Some("JSON") {
+                let path: Vec<&str> = names[count..].iter().filter_map(Value::as_str).collect();
+                let way = match path.as_slice() {
+                    [key] => (*key).to_owned(),
+                    keys => format!("$.{}", keys.join(".")),
+                };
+                return Some(format!("({} ->> '{}')", self.shown(&outer), way.replace('\'', "''")));
+            }
+        }
+        None
+    }
+
+    /// An expression as it is written.
+    fn shown(&self, expression: &Value) -> String {
+        let select = Scope::default().select(expression);
+        let sql = select.and_then(|select| self.sql(&select)).unwrap_or_default();
+        sql.strip_prefix("SELECT ").unwrap_or(&sql).to_owned()
+    }
+
+    fn sql(&self, statement: &Value) -> Option<String> {
+        let tree = json!({"error": false, "statements": [statement]}).to_string();
+        let mut ask = self.parser.prepare_cached("SELECT json_deserialize_sql(?::JSON)").ok()?;
+        ask.query_row([tree], |row| row.get(0)).ok()
+    }
+}
+
+impl<'t> Scope<'t> {
+    fn within(&self, node: &'t Value) -> Self {
+        let mut tables = self.tables.clone();
+        tables.extend(node["cte_map"]["map"].as_array().into_iter().flatten());
+        Self { node: Some(node), tables }
+    }
+
+    /// What an expression stands for: a column's alias, or its number, for the column.
+    fn resolved<'v>(&self, expression: &'v Value) -> &'v Value
+    where
+        't: 'v,
+    {
+        let selected = self.node.and_then(|node| node["select_list"].as_array());
+        let Some(selected) = selected else { return expression };
+        if let Some(number) = expression["value"]["value"].as_u64() {
+            let index = usize::try_from(number).unwrap_or(0).checked_sub(1);
+            return index.and_then(|index| selected.get(index)).unwrap_or(expression);
+        }
+        let [name] = expression["column_names"].as_array().map(Vec::as_slice).unwrap_or_default()
+        else {
+            return expression;
+        };
+        let is_alias = |one: &&Value| one["alias"] == *name && one["class"] != "STAR";
+        selected.iter().find(is_alias).unwrap_or(expression)
+    }
+
+    /// A statement that selects nothing but an expression.
+    fn select(&self, expression: &Value) -> Option<Value> {
+        const EMPTY: &str = r#"{"type":"SELECT_NODE","modifiers":[],"cte_map":{"map":[]},
+            "select_list":[],"from_table":{"type":"EMPTY","alias":"","sample":null},
+            "where_clause":null,"group_expressions":[],"group_sets":[],
+            "aggregate_handling":"STANDARD_HANDLING","having":null,"sample":null,"qualify":null}"#;
+        let mut node: Value = serde_json::from_str(EMPTY).ok()?;
+        if let Some(own) = self.node {
+            node["from_table"] = own["from_table"].clone();
+            node["cte_map"]["map"] = self.tables.iter().map(|table| (*table).clone()).collect();
+        }
+        let mut expression = expression.clone();
+        expression["alias"] = "".into();
+        node["select_list"] = vec![expression].into();
+        Some(json!({"node": node, "named_param_map": []}))
+    }
+}
+
+/// The parts of an expression, or of a SELECT, that are used as plain values.
+fn operands(tree: &Value) -> Vec<&Value> {
+    let all = |key: &str| tree[key].as_array().into_iter().flatten().collect::<Vec<&Value>>();
+    match tree["class"].as_str() {
+        Some("COMPARISON") => vec![&tree["left"], &tree["right"]],
+        Some("BETWEEN") => vec![&tree["input"], &tree["lower"], &tree["upper"]],
+        Some("OPERATOR") if is_one_of(&tree["type"], &["COMPARE_IN", "COMPARE_NOT_IN"]) => {
+            all("children")
+        }
+        Some("FUNCTION") => {
+            let name = tree["function_name"].as_str().unwrap_or_default().to_lowercase();
+            let is_welcome = WELCOME.contains(&name.as_str()) || name.contains("json");
+            if is_welcome { Vec::new() } else { all("children") }
+        }
+        _ if tree["type"] == "ORDER_MODIFIER" => {
+            all("orders").into_iter().map(|order| &order["expression"]).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_one_of(value: &Value, names: &[&str]) -> bool {
+    value.as_str().is_some_and(|value| names.contains(&value))
+}
