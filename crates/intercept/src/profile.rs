@@ -32,6 +32,7 @@ pub(crate) use self::{
     distinct::Count,
     field::{Field, Items, Raw, is_marker, text_of},
     fields::{FOREIGN, KEY},
+    inner::InnerForm,
     kind::{Kind, has_form},
     outline::Outline,
     records::Records,
@@ -129,8 +130,8 @@ impl Profile {
     pub(crate) fn table_names(&self) -> Vec<String> {
         let mut names = vec![String::new()];
         for (index, table) in self.tables.iter().enumerate().skip(1) {
-            let mut words = table.path.rsplit(['.', '[', ']', '"', '*']).filter(|it| is_word(it));
-            let last = words.next().map(str::to_owned);
+            let mut words = words(&table.path).into_iter().rev();
+            let last = words.next();
             let both = last.as_ref().zip(words.next()).map(|(last, it)| format!("{it}_{last}"));
             let is_free = |name: &String| !names.iter().any(|it| it.eq_ignore_ascii_case(name));
             let name = [last, both].into_iter().flatten().find(is_free);
@@ -189,8 +190,41 @@ impl Profile {
     }
 }
 
-/// True if a part of a path can be a table's name, without quotes.
-fn is_word(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+/// The names in a path, each as a word that can stand in SQL without quotes.
+fn words(path: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = path;
+    while let Some(start) = rest.find(['.', '[']) {
+        let step = &rest[start + 1..];
+        let (name, after) = match step.strip_prefix('"') {
+            Some(quoted) => quoted.split_once("\"]").unwrap_or((quoted, "")),
+            None => step.split_at(step.find(['.', '[', ']']).unwrap_or(step.len())),
+        };
+        let word: String =
+            name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
+        let word = word.trim_matches('_');
+        if word.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+            words.push(word.to_owned());
+        }
+        rest = after;
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_called_after_the_names_in_their_paths() {
+        for (path, expected) in [
+            ("$", ""),
+            ("$.data[].items", "data items"),
+            ("$.regions.*[\"availability-zones\"]", "regions availability_zones"),
+            ("$.{open,shut}", "open_shut"),
+            ("$[0][\"a.b\"]", "a_b"),
+        ] {
+            assert_eq!(words(path).join(" "), expected, "{path}");
+        }
+    }
 }

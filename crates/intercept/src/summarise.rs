@@ -23,7 +23,7 @@ use self::{
 };
 use crate::{
     policy::Policy,
-    profile::{self, Outline, Profile, Table},
+    profile::{self, InnerForm, Outline, Profile, Table},
     tokens,
 };
 
@@ -101,8 +101,10 @@ impl Shares {
             Self { examples: 3, .. } => Self { examples: 2, ..self },
             // A text without tables is told by its lines rather than by its headings.
             Self { samples: 1, tables: 1.., .. } => Self { samples: 0, ..self },
-            Self { full: full @ 5.., tables: 1.., .. } => Self { full: full * 4 / 5, ..self },
+            Self { full: full @ 4.., tables: 1.., .. } => Self { full: full * 3 / 4, ..self },
             Self { examples: 2, .. } => Self { examples: 1, ..self },
+            Self { beside: 2.., .. } => Self { beside: 1, ..self },
+            Self { full: 1.., tables: 1.., .. } => Self { full: 0, ..self },
             Self { tables: 13.., .. } => Self { tables: 12, ..self },
             Self { items: items @ 9.., full, .. } => {
                 let items = items * 9 / 10;
@@ -366,7 +368,13 @@ impl Subject<'_> {
                 } else {
                     format!(", with {}", with.join(", "))
                 };
-                Some(format!("{} ({} rows{with})", self.table_names[index], table.records))
+                let of = match within.form {
+                    InnerForm::List => "",
+                    InnerForm::Map { value_is_plain: true } => " of key, value",
+                    InnerForm::Map { value_is_plain: false } => " of key and members",
+                };
+                let (name, records) = (&self.table_names[index], table.records);
+                Some(format!("{name} ({records} rows{of}{with})"))
             })
             .collect();
         told += inner.len();

@@ -110,6 +110,14 @@ fn within(parent: usize, table: &Table) -> Vec<Table> {
     };
     let mut found = Vec::new();
     look(&mut found, table, &table.fields, &base, &[]);
+    let is_plain =
+        table.within.as_ref().is_some_and(|it| it.form == InnerForm::Map { value_is_plain: true });
+    for inner in &mut found {
+        if is_plain && inner.column.len() == 1 {
+            // What is called `value` is the member itself.
+            inner.path.clone_from(&base);
+        }
+    }
     found.into_iter().map(|inner| inner.table(parent)).collect()
 }
 

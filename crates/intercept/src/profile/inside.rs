@@ -86,8 +86,26 @@ impl Inside {
         self.lists.as_ref().is_some_and(|lists| lists.longest == 0)
     }
 
+    /// True if there are objects, and something is in one of them.
+    pub(super) fn has_members(&self) -> bool {
+        match self.objects.as_deref() {
+            Some(Objects::Alike(fields)) => !fields.list.is_empty(),
+            Some(Objects::Maps(_)) => true,
+            None => false,
+        }
+    }
+
     pub(super) fn forget_lists(&mut self) {
         self.lists = None;
+    }
+
+    /// Takes objects that are all empty for as many empty lists.
+    pub(super) fn objects_are_lists(&mut self, count: u64) {
+        self.objects = None;
+        if let Some(lists) = &mut self.lists {
+            lists.lists += count;
+            lists.shortest = 0;
+        }
     }
 
     pub(super) fn merge(&mut self, later: Self, reading: &mut Reading) {

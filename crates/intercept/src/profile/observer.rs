@@ -376,10 +376,8 @@ impl Observer {
                 }
             }
         }
-        if self.inside.only_empty_lists() && self.kinds.structs > 0 {
-            // Some languages write an empty map as an empty list.
-            self.kinds.structs += mem::take(&mut self.kinds.lists);
-            self.inside.forget_lists();
+        if self.plain.is_none() {
+            self.settle_empty_containers();
         }
         let inside = mem::take(&mut self.inside).finish(self.kinds, records, reading);
         let kind = if inside.is_whole { self.kind(inside.object_kind()) } else { Kind::Json };
@@ -402,6 +400,19 @@ impl Observer {
             longest: self.longest,
             kinds: if kind == Kind::Json { self.kinds.listed() } else { Vec::new() },
             inside,
+        }
+    }
+
+    /// Some languages write an empty map as an empty list, and the other way round: it counts as what
+    /// the others are.
+    fn settle_empty_containers(&mut self) {
+        let Kinds { structs, lists, .. } = self.kinds;
+        if lists > 0 && self.inside.has_members() && self.inside.only_empty_lists() {
+            self.kinds.structs += mem::take(&mut self.kinds.lists);
+            self.inside.forget_lists();
+        } else if structs > 0 && lists > 0 && !self.inside.has_members() {
+            self.kinds.lists += mem::take(&mut self.kinds.structs);
+            self.inside.objects_are_lists(structs);
         }
     }
 

@@ -13,7 +13,7 @@ pub(super) fn of_numbers(
         .map(|(low, high)| ((low as f64, low.to_string()), (high as f64, high.to_string())));
     let floats = floats
         .filter(|(low, high)| low.is_finite() && high.is_finite())
-        .map(|(low, high)| ((low, low.to_string()), (high, high.to_string())));
+        .map(|(low, high)| ((low, shown(low)), (high, shown(high))));
     match (integers, floats) {
         // Each as it is: a long integer is not rounded because there are floats beside it.
         (Some((low, high)), Some((least, most))) => Some((
@@ -23,6 +23,13 @@ pub(super) fn of_numbers(
         (Some((low, high)), None) | (None, Some((low, high))) => Some((low.1, high.1)),
         (None, None) => None,
     }
+}
+
+/// A number in as few digits as tell it from others.
+fn shown(number: f64) -> String {
+    let size = number.abs();
+    let is_handy = size == 0.0 || (1e-5..1e17).contains(&size);
+    if is_handy { number.to_string() } else { format!("{number:e}") }
 }
 
 /// The range of texts, if they are short.

@@ -75,10 +75,9 @@ impl Column {
         match (self, json.first()) {
             (Self::Timestamp, Some(b'"')) => timestamp(row, &text_of(json)),
             (Self::Struct(members), Some(b'{')) => members.write(row, json, has_cells),
-            // Among objects, an empty list is one that is empty.
-            (Self::Struct(_) | Self::Map(_), Some(b'[')) if is_empty_list(json) => {
-                row.extend(b"{}");
-            }
+            // Among objects, an empty list is one that is empty, and the other way round.
+            (Self::Struct(_) | Self::Map(_), Some(b'[')) if is_empty(json) => row.extend(b"{}"),
+            (Self::List(_), Some(b'{')) if is_empty(json) => row.extend(b"[]"),
             (Self::List(items), Some(b'[')) => {
                 row.push(b'[');
                 for element in walk::elements(json).into_iter().flatten() {
@@ -181,7 +180,8 @@ fn places<'f>(fields: impl Iterator<Item = &'f Value>) -> HashMap<Vec<u8>, usize
     places
 }
 
-fn is_empty_list(json: &[u8]) -> bool {
+/// True if nothing is in a list or an object.
+fn is_empty(json: &[u8]) -> bool {
     json.len() > 1 && json[1..json.len() - 1].trim_ascii().is_empty()
 }
 

@@ -160,11 +160,14 @@ impl<'a> Search<'a> {
                     && depth < MAX_DEPTH
                 {
                     let before = self.candidates.len();
+                    let (beside, count) = (self.envelope.len(), self.envelope_count);
                     self.look(only, &format!("{path}[0]"), depth + 1);
                     if self.candidates[before..].iter().any(|found| found.form.has_records()) {
                         return;
                     }
                     self.candidates.truncate(before);
+                    self.envelope.truncate(beside);
+                    self.envelope_count = count;
                 }
                 self.candidates.extend(candidate::of_array(json, path));
             }
@@ -252,7 +255,7 @@ fn tell<'a>(candidate: &Candidate<'a>, passed: Passed<'a>, table: &mut impl Reco
                 }
             }
         }
-        Form::Elements(outer, way) => way.elements(flat::wrappers(json, *outer), table),
+        Form::Elements(outer, way) => way.elements(|| flat::wrappers(json, *outer), table),
         Form::Rest(outer, way) => way.rest(flat::wrappers(json, *outer), table),
         Form::Rows { names, skip } => {
             for row in elements().skip(*skip) {

@@ -15,6 +15,8 @@ use crate::profile::{Count, Field, Items, Kind};
 
 /// Members that are alike are told of together from this many on.
 const MIN_ALIKE: usize = 4;
+/// Frequent values are told of up to this length together.
+const MAX_VALUES_CHARS: usize = 60;
 
 /// How much is told.
 #[derive(Debug, Clone, Copy)]
@@ -36,24 +38,24 @@ pub(super) struct Teller<'a> {
 impl<'a> Teller<'a> {
     /// The fields of a table in words, and how many are left out.
     pub(super) fn table(&self, table: usize) -> (Vec<String>, usize) {
-        self.all(&self.tree.fields(table), None)
+        self.all(&self.tree.fields(table), &Way::Column(String::new()))
     }
 
     /// The same as JSON.
     pub(super) fn table_in_json(&self, table: usize) -> (Vec<Value>, usize) {
-        self.all_in_json(&self.tree.fields(table), None)
+        self.all_in_json(&self.tree.fields(table), &Way::Column(String::new()))
     }
 
-    fn all(&self, nodes: &[&Node<'a>], json: Option<&str>) -> (Vec<String>, usize) {
+    fn all(&self, nodes: &[&Node<'a>], way: &Way) -> (Vec<String>, usize) {
         let told = nodes.iter().filter(|node| self.is_told(node));
-        let told: Vec<String> = told.map(|node| self.in_words(node, json)).collect();
+        let told: Vec<String> = told.map(|node| self.in_words(node, way)).collect();
         let left_out = nodes.len() - told.len();
         (told, left_out)
     }
 
-    fn all_in_json(&self, nodes: &[&Node<'a>], json: Option<&str>) -> (Vec<Value>, usize) {
+    fn all_in_json(&self, nodes: &[&Node<'a>], way: &Way) -> (Vec<Value>, usize) {
         let told = nodes.iter().filter(|node| self.is_told(node));
-        let told: Vec<Value> = told.map(|node| self.in_json(node, json)).collect();
+        let told: Vec<Value> = told.map(|node| self.in_json(node, way)).collect();
         let left_out = nodes.len() - told.len();
         (told, left_out)
     }
@@ -67,18 +69,24 @@ impl<'a> Teller<'a> {
     }
 
     /// `status (string: active 3000, inactive 1500)`, or `offer (struct: price (float 1..9))`; without
-    /// facts `status` and `offer {price float}`. Within JSON, `json` is how to get there.
-    fn in_words(&self, node: &Node<'a>, json: Option<&str>) -> String {
+    /// facts `status` and `offer {price float}`.
+    fn in_words(&self, node: &Node<'a>, way: &Way) -> String {
         let field = node.field;
-        let name = match json {
-            None => names::shown(&field.column, MAX_NAME_CHARS),
-            Some(way) => member_of_json(way, &field.name),
-        };
-        let way = (field.kind == Kind::Json).then(|| name.clone());
-        let members = self.members(node, way.as_deref());
+        let path = way.path(field);
+        let members = self.members(node, &way.inside(field, &path));
         if !self.is_full(node) {
+            let name = match way {
+                Way::Column(_) => names::shown(&field.column, MAX_NAME_CHARS),
+                Way::Json(_) => {
+                    format!("->>{}", names::literal(&harmless(&field.name, MAX_NAME_CHARS)))
+                }
+            };
             return format!("{name}{}", brief(field, &members));
         }
+        let name = match way {
+            Way::Column(_) => names::shown(&field.column, MAX_NAME_CHARS),
+            Way::Json(_) => path,
+        };
         let mut facts = kind(field) + &values(field, self.extent.values);
         if let Some(items) = lists_of(field) {
             facts.push_str(&lengths(items));
@@ -93,9 +101,9 @@ impl<'a> Teller<'a> {
     }
 
     /// What lies in a field, one after the other; those that are alike once for all.
-    fn members(&self, node: &Node<'a>, json: Option<&str>) -> String {
+    fn members(&self, node: &Node<'a>, way: &Way) -> String {
         let members = self.tree.members(node);
-        if let Some(first) = alike(&members) {
+        if let (Some(first), Way::Column(_)) = (alike(&members), way) {
             let names: Vec<String> = members
                 .iter()
                 .filter(|member| self.is_told(member))
@@ -103,10 +111,10 @@ impl<'a> Teller<'a> {
                 .collect();
             let left_out = members.len() - names.len();
             let more = if left_out > 0 { format!(" and {left_out} more") } else { String::new() };
-            let (inside, _) = self.all(&self.tree.members(first), json);
+            let (inside, _) = self.all(&self.tree.members(first), way);
             return format!("{}{more}, each with {}", names.join(", "), inside.join(", "));
         }
-        let (told, left_out) = self.all(&members, json);
+        let (told, left_out) = self.all(&members, way);
         match (told.is_empty(), left_out) {
             (_, 0) => told.join(", "),
             (true, count) => format!("{count} members"),
@@ -115,22 +123,23 @@ impl<'a> Teller<'a> {
     }
 
     /// The same as JSON.
-    fn in_json(&self, node: &Node<'a>, json: Option<&str>) -> Value {
+    fn in_json(&self, node: &Node<'a>, way: &Way) -> Value {
         let field = node.field;
-        let name = match json {
-            None => harmless(&field.column, MAX_NAME_CHARS),
-            Some(way) => member_of_json(way, &field.name),
+        let path = way.path(field);
+        let name = match way {
+            Way::Column(_) => harmless(&field.column, MAX_NAME_CHARS),
+            Way::Json(_) => path.clone(),
         };
         let mut facts = json!({"name": name});
         self.add_facts(&mut facts, field, self.is_full(node));
-        let way = (field.kind == Kind::Json).then(|| match json {
-            None => names::shown(&field.column, MAX_NAME_CHARS),
-            Some(_) => name.clone(),
-        });
-        if let Some(way) = &way {
-            facts["reach"] = text_of_json(way).into();
+        if field.kind == Kind::Json {
+            facts["reach"] = match way {
+                Way::Column(_) => format!("({path}->>'$')").into(),
+                Way::Json(_) => path.as_str().into(),
+            };
         }
-        let (members, left_out) = self.all_in_json(&self.tree.members(node), way.as_deref());
+        let within = way.inside(field, &path);
+        let (members, left_out) = self.all_in_json(&self.tree.members(node), &within);
         let inside = innermost(&mut facts);
         if !members.is_empty() {
             inside["fields"] = members.into();
@@ -252,9 +261,16 @@ fn values(field: &Field, most: usize) -> String {
     if plain.is_unique() {
         facts.push_str(if field.kind == Kind::Map { "" } else { ", unique" });
     } else if !plain.top.is_empty() && !is_ranged {
-        let top = plain.top.iter().take(most);
-        let values: Vec<String> =
-            top.map(|(value, n)| format!("{} {n}", quoted(value, MAX_VALUE_CHARS))).collect();
+        let mut values: Vec<String> = Vec::new();
+        let mut chars = 0;
+        for (value, times) in plain.top.iter().take(most) {
+            // Long texts are poor facts at a high price.
+            chars += value.chars().count();
+            if !values.is_empty() && chars > MAX_VALUES_CHARS {
+                break;
+            }
+            values.push(format!("{} {times}", quoted(value, MAX_VALUE_CHARS)));
+        }
         let _ = write!(facts, ": {}", values.join(", "));
         if let Some(Count::Exactly(count)) = plain.distinct
             && count > values.len() as u64
@@ -283,16 +299,38 @@ fn alike<'n, 'a>(members: &[&'n Node<'a>]) -> Option<&'n Node<'a>> {
     (members.len() >= MIN_ALIKE && is_struct(first) && are_alike).then_some(*first)
 }
 
-/// How to get to a member of a value that is JSON, as a text.
-fn member_of_json(way: &str, name: &str) -> String {
-    let way = way.strip_suffix(')').and_then(|way| way.strip_prefix('(')).unwrap_or(way);
-    let way = way.replace("->>", "->");
-    format!("({way}->>{})", names::literal(&harmless(name, MAX_NAME_CHARS)))
+/// How to get to what lies in something.
+enum Way {
+    /// By a column and the structs in it, which stand before the name.
+    Column(String),
+    /// By an expression in brackets that is JSON, or a part of it as a text.
+    Json(String),
 }
 
-/// A value that is JSON, as a text.
-fn text_of_json(way: &str) -> String {
-    if way.starts_with('(') { way.to_owned() } else { format!("({way}->>'$')") }
+impl Way {
+    /// A field, as a query names it.
+    fn path(&self, field: &Field) -> String {
+        match self {
+            Self::Column(before) => {
+                format!("{before}{}", names::shown(&field.column, MAX_NAME_CHARS))
+            }
+            Self::Json(outer) => {
+                let outer =
+                    outer.trim_start_matches('(').trim_end_matches(')').replace("->>", "->");
+                format!("({outer}->>{})", names::literal(&harmless(&field.name, MAX_NAME_CHARS)))
+            }
+        }
+    }
+
+    /// The way to what lies in a field, which is at `path`.
+    fn inside(&self, field: &Field, path: &str) -> Self {
+        match (self, field.kind) {
+            (Self::Json(_), _) | (Self::Column(_), Kind::Json) => Self::Json(path.to_owned()),
+            (Self::Column(_), Kind::Struct) => Self::Column(format!("{path}.")),
+            // What is in lists and maps is asked for in a table of its own.
+            (Self::Column(_), _) => Self::Column(String::new()),
+        }
+    }
 }
 
 /// What is told of the lists of a field, if it has no other values.

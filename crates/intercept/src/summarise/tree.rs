@@ -28,7 +28,7 @@ impl<'a> Tree<'a> {
             // The main table is what a result is about; those inside are told of with their lists.
             let most = if index == 0 { 100 } else { 60 };
             let fields = if table.within.is_none() { table.fields.as_slice() } else { &[] };
-            let fields = fields.iter().map(|field| tree.add(field, most)).collect();
+            let fields = fields.iter().map(|field| tree.add(field, most, false)).collect();
             tree.tables.push(fields);
         }
         let mut order: Vec<usize> = (0..tree.nodes.len()).collect();
@@ -57,14 +57,18 @@ impl<'a> Tree<'a> {
         node.members.iter().map(|index| &self.nodes[*index]).collect()
     }
 
-    fn add(&mut self, field: &'a Field, most: u64) -> usize {
+    fn add(&mut self, field: &'a Field, most: u64, is_in_json: bool) -> usize {
         let weight = weight(field).min(most);
         let index = self.nodes.len();
         self.nodes.push(Node { field, rank: 0, weight, members: Vec::new() });
-        let members = members_of(field);
+        // From JSON, only what is in objects can be had by name.
+        let is_reached = !is_in_json || matches!(field.kind, Kind::Struct | Kind::Json);
+        let members = if is_reached { members_of(field) } else { &[] };
+        let is_in_json = is_in_json || field.kind == Kind::Json;
         // What is further in tells a little less.
         let inside = weight * 9 / 10;
-        self.nodes[index].members = members.iter().map(|field| self.add(field, inside)).collect();
+        self.nodes[index].members =
+            members.iter().map(|field| self.add(field, inside, is_in_json)).collect();
         index
     }
 }

@@ -19,6 +19,8 @@ const MIN_SHARE: usize = 8;
 /// A longer value is not repeated for each element.
 const MAX_CARRIED_BYTES: usize = 400;
 const MAX_CARRIED: usize = 12;
+/// Wrappers with more different members than this are strange ones.
+const MAX_NAMES: usize = 200;
 /// Elements are counted as far as that matters.
 const MAX_COUNTED: usize = 1_000;
 
@@ -41,16 +43,29 @@ pub(super) fn way<'a>(candidate: &Candidate<'a>) -> Option<Way<'a>> {
     let first = wrappers.iter().find_map(|wrapper| longest_list(wrapper, MAX_DEPTH))?;
     let way = Way(first.1);
     let (mut count, mut bytes, mut elements, mut listed) = (0, 0, 0, 0);
+    let mut is_recursive = false;
     for wrapper in wrappers {
         count += 1;
         bytes += wrapper.len();
         if let Some(list) = way.list(wrapper) {
             listed += list.len();
+            is_recursive |= is_like(wrapper, list);
             elements += walk::elements(list)?.take(MAX_COUNTED).count();
         }
     }
     let is_long = elements >= MIN_ELEMENTS * count && listed * 10 >= bytes * MIN_SHARE;
-    (count > 1 && is_long).then_some(way)
+    (count > 1 && is_long && !is_recursive).then_some(way)
+}
+
+/// True if what is in a list is of the same kind as what the list is in, such as folders in folders.
+fn is_like(wrapper: &[u8], list: &[u8]) -> bool {
+    let names = |object| -> Vec<&[u8]> {
+        walk::members(object).into_iter().flatten().map(|(name, _)| name).collect()
+    };
+    let outer = names(wrapper);
+    let first = walk::elements(list).and_then(|mut elements| elements.next()).unwrap_or_default();
+    let shared = names(first).into_iter().filter(|name| outer.contains(name)).count();
+    shared * 2 > outer.len()
 }
 
 /// The wrappers in a list or a map, one after the other.
@@ -108,13 +123,14 @@ impl<'a> Way<'a> {
     /// Hands the elements of all lists on, each with what is said of its wrapper.
     pub(super) fn elements(
         &self,
-        wrappers: impl Iterator<Item = Wrapper<'a>>,
+        wrappers: impl Fn() -> Box<dyn Iterator<Item = Wrapper<'a>> + 'a>,
         table: &mut impl Records<'a>,
     ) {
-        for (key, wrapper) in wrappers {
+        let names = self.carried_names(wrappers());
+        for (key, wrapper) in wrappers() {
             let Some(list) = self.list(wrapper) else { continue };
             let key = key.map(super::text_of_key);
-            let carried = self.carried(wrapper);
+            let carried = carried(wrapper, &names);
             let before = usize::from(key.is_some());
             for element in walk::elements(list).into_iter().flatten() {
                 if !table.record(element) {
@@ -150,21 +166,32 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// What of a wrapper comes with each element: its short values, by names that say whose they are.
-    fn carried<'w>(&self, wrapper: &'w [u8]) -> Vec<(Vec<u8>, &'w [u8])> {
-        let is_short = |(key, value): &(&[u8], &[u8])| {
-            let is_on_the_way = self.0.first() == Some(key);
-            let is_list = value.starts_with(b"[");
-            !is_on_the_way && !is_list && value.len() <= MAX_CARRIED_BYTES
-        };
-        let members = walk::members(wrapper).into_iter().flatten().filter(is_short);
-        let named = members.map(|(key, value)| {
-            let mut name = vec![FOREIGN];
-            name.extend_from_slice(&super::text_of_key(key));
-            (name, value)
-        });
-        named.take(MAX_CARRIED).collect()
+    /// The members that come with each element: those that are short wherever they are.
+    fn carried_names(&self, wrappers: impl Iterator<Item = Wrapper<'a>>) -> Vec<&'a [u8]> {
+        let (mut short, mut long): (Vec<&[u8]>, Vec<&[u8]>) = (Vec::new(), Vec::new());
+        for (key, value) in wrappers.filter_map(|(_, wrapper)| walk::members(wrapper)).flatten() {
+            let is_short = !value.starts_with(b"[") && value.len() <= MAX_CARRIED_BYTES;
+            let names = if is_short { &mut short } else { &mut long };
+            if !names.contains(&key) && names.len() < MAX_NAMES {
+                names.push(key);
+            }
+        }
+        short.retain(|key| !long.contains(key) && self.0.first() != Some(key));
+        short.truncate(MAX_CARRIED);
+        short
     }
+}
+
+/// The members of a wrapper with these names, under names that say whose they are.
+fn carried<'w>(wrapper: &'w [u8], names: &[&[u8]]) -> Vec<(Vec<u8>, &'w [u8])> {
+    let members = walk::members(wrapper).into_iter().flatten();
+    let wanted = members.filter(|(key, _)| names.contains(key));
+    let named = wanted.map(|(key, value)| {
+        let mut name = vec![FOREIGN];
+        name.extend_from_slice(&super::text_of_key(key));
+        (name, value)
+    });
+    named.collect()
 }
 
 /// A wrapper as it is written, but for the member that `list` is the value of.

@@ -46,7 +46,10 @@ pub(super) fn alike<'a>(
             let Some(candidate) = slot.take() else { continue };
             match Found::of(member, &candidate) {
                 Some(list) => match groups.iter_mut().find(|group| group[0].is_like(&list)) {
-                    Some(group) => group.push(list),
+                    Some(group) => {
+                        group[0].learn(&list);
+                        group.push(list);
+                    }
                     None => groups.push(vec![list]),
                 },
                 None => kept.push(candidate),
@@ -77,11 +80,25 @@ impl<'a> Found<'a> {
         Some(Self { key: member.key, rest, list: candidate.json, names })
     }
 
-    /// True if both have most of their names in common.
+    /// True if both have most of their names in common, or one has no others than the other and at
+    /// least half of these: what is missing may be optional.
     fn is_like(&self, other: &Self) -> bool {
         let shared = self.names.iter().filter(|name| other.names.contains(name)).count();
-        let all = self.names.len() + other.names.len() - shared;
-        self.rest == other.rest && shared * 10 >= all * 7
+        let (fewer, more) = if self.names.len() < other.names.len() {
+            (self.names.len(), other.names.len())
+        } else {
+            (other.names.len(), self.names.len())
+        };
+        let all = fewer + more - shared;
+        let is_part = shared == fewer && shared * 2 >= more;
+        self.rest == other.rest && (is_part || shared * 10 >= all * 7)
+    }
+
+    /// Adds the names that another of the same kind has.
+    fn learn(&mut self, other: &Self) {
+        let new = other.names.iter().filter(|name| !self.names.contains(name));
+        let new: Vec<&[u8]> = new.copied().collect();
+        self.names.extend(new);
     }
 }
 
