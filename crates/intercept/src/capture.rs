@@ -17,6 +17,7 @@ use forebay_wire::{scan, syntax, walk};
 use serde_json::{Value, json};
 
 use crate::{
+    arguments,
     detect::Weight,
     events,
     policy::Tokenizer,
@@ -159,7 +160,10 @@ impl Captured<'_> {
         let holes: Vec<Value> = self.holes.iter().map(Hole::to_json).collect();
         let mut more = profile.details();
         more.insert("tokens".to_owned(), tokens.into());
-        more.insert("argumentsHash".to_owned(), call.arguments_hash().into());
+        if let Some(arguments) = call.arguments().map(arguments::kept) {
+            more.insert("arguments".to_owned(), arguments.value);
+            more.insert("argumentsHash".to_owned(), arguments.hash.into());
+        }
         more.insert(
             "template".to_owned(),
             json!({"part": self.capture.part_count() - 1, "holes": holes}),

@@ -5,6 +5,7 @@
 //! wrong on the way, the original passes: the chain sees to that. Only a policy can ask for an error
 //! instead.
 
+mod arguments;
 mod capture;
 mod detect;
 mod events;
@@ -150,6 +151,10 @@ impl Interceptor for Keeper {
         if let Moment::Answer(SubjectKind::Result, call, bytes) = moment {
             self.usage.saw(call, *bytes);
         }
+    }
+
+    fn remembers(&self, call: &Call) -> bool {
+        self.policy.keep_arguments && self.limit(call) != Limit::Never
     }
 
     fn on_result(&self, call: &Call, payload: &Payload) -> Result<Verdict, HookError> {

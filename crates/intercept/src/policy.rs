@@ -25,6 +25,8 @@ pub struct Policy {
     pub excluded_tools: Vec<Glob>,
     /// What holds for some tools; the first that fits does.
     pub tools: Vec<ToolRule>,
+    /// Whether a call's arguments are kept with its result.
+    pub keep_arguments: bool,
     /// How much is looked at to describe the fields.
     pub schema_inference: SchemaInference,
     /// What becomes of a result that cannot be kept.
@@ -111,6 +113,7 @@ impl Default for Policy {
             summary_tokens: 600,
             excluded_tools: Vec::new(),
             tools: Vec::new(),
+            keep_arguments: true,
             schema_inference: SchemaInference::default(),
             on_store_failure: OnStoreFailure::default(),
             output_schema: OutputSchema::default(),

@@ -210,6 +210,23 @@ impl Source<'_> {
         Ok(())
     }
 
+    /// Hands out the bytes at `span`, piece by piece.
+    pub(crate) fn each_chunk_of(
+        self,
+        span: &Range<u64>,
+        mut take: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
+        match self {
+            Self::Line(_) | Self::Held(Body::Memory(_)) | Self::Gone => {
+                take(self.slice(span).unwrap_or_default());
+                Ok(())
+            }
+            Self::Held(Body::Spooled { file, .. }) => {
+                each_chunk(&mut FileReader { file, span: span.clone() }, take)
+            }
+        }
+    }
+
     /// Looks for members of the object at `span`; their spans count from the line's start.
     pub(crate) fn members<const N: usize>(
         self,

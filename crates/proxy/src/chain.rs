@@ -41,6 +41,12 @@ pub trait Interceptor: Send + Sync + 'static {
     /// As quick as [`Interceptor::watches`].
     fn notices(&self, _moment: &Moment<'_>) {}
 
+    /// Says whether the arguments of a call are wanted when its result comes: only then are they
+    /// copied ([`Call::arguments`]). As quick as [`Interceptor::watches`].
+    fn remembers(&self, _call: &Call) -> bool {
+        false
+    }
+
     /// Says whether a call is of a tool that only this interceptor has. It then watches that call,
     /// and if its hook fails or is late, the client gets an error in place of a result: no upstream
     /// is asked for what it cannot know. As quick as [`Interceptor::watches`].
@@ -154,6 +160,11 @@ impl Chain {
     /// True if some interceptor wants to see this.
     pub(crate) fn watches(&self, moment: &Moment<'_>) -> bool {
         self.stages.iter().any(|stage| stage.watches(moment))
+    }
+
+    /// True if some interceptor wants the arguments of a call to be remembered.
+    pub(crate) fn remembers(&self, call: &Call) -> bool {
+        self.stages.iter().any(|stage| stage.remembers(call))
     }
 
     /// Tells all interceptors of an answer.

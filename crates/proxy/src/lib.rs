@@ -4,6 +4,7 @@
 //! is about, [`router`] names the upstream, [`chain`] lets interceptors look, and the transport
 //! sends on. [`relay`] is the one function in which those hops follow each other.
 
+pub mod arguments;
 pub mod body;
 pub mod chain;
 mod error;

@@ -19,6 +19,7 @@ use forebay_wire::{
 };
 
 use crate::{
+    arguments::Arguments,
     body::{Body, Message, Payload, Source},
     chain::{CallVerdict, Chain, Moment, ToClient},
     events,
@@ -178,6 +179,12 @@ impl Relay {
                 }
                 FromClient::ToolCall(call) => {
                     events::call_forwarded(&call);
+                    if self.chain.remembers(&call)
+                        && let Some(params) = &envelope.params
+                        && let Some(arguments) = Arguments::read(source, params)
+                    {
+                        call.remember(arguments);
+                    }
                     if self.chain.watches(&Moment::Call(&call)) {
                         self.session().hold(&call);
                         let subject = PartSubject::Call { call, params: envelope.params.clone() };

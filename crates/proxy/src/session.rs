@@ -11,7 +11,7 @@ use std::{
     collections::{HashMap, HashSet, VecDeque},
     mem,
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use forebay_wire::{Envelope, Id, Kind};
@@ -20,7 +20,7 @@ pub(crate) use self::cancellation::Cancellation;
 pub use self::era::Era;
 use self::era::{Answer, Params};
 pub(crate) use self::era::{CANCELLED, PROTOCOL_VERSION};
-use crate::{body::Source, router::UpstreamName};
+use crate::{arguments::Arguments, body::Source, router::UpstreamName};
 
 /// Tasks whose result may still come, at most; the oldest ones are forgotten first.
 const MAX_TASKS: usize = 1_000;
@@ -72,7 +72,8 @@ pub struct Call {
     pub client: Option<Arc<str>>,
     /// The token under which the client expects progress.
     pub progress_token: Option<Id>,
-    arguments_hash: Option<blake3::Hash>,
+    /// What it was called with, if an interceptor wants to know when the result comes.
+    arguments: OnceLock<Arguments>,
     /// Which of the session's requests this is.
     number: u64,
     cancellation: Cancellation,
@@ -345,7 +346,7 @@ impl Session {
             era: self.era,
             client: self.client.clone(),
             progress_token: params.progress_token.clone(),
-            arguments_hash: params.arguments_hash,
+            arguments: OnceLock::new(),
             purpose: era::purpose(self, method, params),
             number: self.asked,
             cancellation: Cancellation::default(),
@@ -425,9 +426,15 @@ impl Call {
         }
     }
 
-    /// The BLAKE3 hash of the arguments of a tool call, as they were written, in hexadecimal.
-    pub fn arguments_hash(&self) -> Option<String> {
-        self.arguments_hash.map(|hash| hash.to_hex().to_string())
+    /// The arguments of a tool call, if it has any and they are remembered.
+    pub fn arguments(&self) -> Option<&Arguments> {
+        self.arguments.get()
+    }
+
+    /// Remembers what a tool is called with, until the call is over.
+    pub(crate) fn remember(&self, arguments: Arguments) {
+        // A call has one set of arguments: there is nothing to forget.
+        let _ = self.arguments.set(arguments);
     }
 
     fn is_subscription(&self) -> bool {

@@ -30,6 +30,8 @@ pub(crate) struct Hooks {
     pub(crate) call: Option<Box<CallHook>>,
     pub(crate) result: Option<Box<ResultHook>>,
     pub(crate) notice: Option<Box<Notice>>,
+    /// Whether it wants arguments to be remembered.
+    pub(crate) remembers: bool,
     /// A tool that is its own.
     pub(crate) owns: Option<&'static str>,
 }
@@ -128,6 +130,10 @@ impl Interceptor for Hooks {
         if let Some(notice) = &self.notice {
             notice(moment);
         }
+    }
+
+    fn remembers(&self, _: &Call) -> bool {
+        self.remembers
     }
 
     fn owns(&self, call: &Call) -> bool {

@@ -6,7 +6,7 @@
 //! | `dataset_k3v9x2ma_authors` | another table of it, by the last name of its path |
 //! | `dataset`, `data`, `dataset_authors` | the same, of the dataset that comes with the query |
 //! | `list_issues`, `github.list_issues` | the latest result of a tool |
-//! | `list_issues_history` | all its results, with `_dataset` and `_captured_at` |
+//! | `list_issues_history` | all its results, with `_dataset`, `_captured_at` and `_arguments` |
 
 use std::fmt::Write as _;
 

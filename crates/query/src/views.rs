@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use forebay_store::Entry;
+use forebay_store::{Dataset, Entry};
 use serde_json::Value;
 
 use crate::{
@@ -161,12 +161,20 @@ fn history(results: &[(Entry, Table)], rows: &mut RowsOf<'_>) -> Result<String, 
             changed => format!("* REPLACE ({})", changed.join(", ")),
         };
         parts.push(format!(
-            "SELECT {} AS _dataset, TIMESTAMP {} AS _captured_at, {columns} FROM ({select})",
+            "SELECT {} AS _dataset, TIMESTAMP {} AS _captured_at, {}::JSON AS _arguments, {columns} \
+             FROM ({select})",
             literal(entry.id.as_str()),
             literal(&entry.timestamp.strftime("%Y-%m-%d %H:%M:%S%.f").to_string()),
+            arguments(&table.dataset),
         ));
     }
     Ok(parts.join(" UNION ALL BY NAME "))
+}
+
+/// What the call was given that a dataset is the result of, in SQL.
+fn arguments(dataset: &Dataset) -> String {
+    let arguments = dataset.metadata().description.more.get("arguments");
+    arguments.map_or_else(|| "NULL".to_owned(), |arguments| literal(&arguments.to_string()))
 }
 
 fn named<'c>(columns: &'c [Made], name: &str) -> Option<&'c Made> {

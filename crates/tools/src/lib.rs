@@ -6,6 +6,7 @@
 
 mod analyze;
 mod arguments;
+mod brief;
 mod budget;
 mod definitions;
 mod desk;
@@ -23,6 +24,7 @@ mod toolbox;
 mod visualize;
 
 pub use arguments::dataset_and_table;
+pub use brief::brief;
 pub use budget::Budget;
 pub use definitions::Tool;
 pub use desk::Desk;

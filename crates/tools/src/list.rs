@@ -1,12 +1,13 @@
 //! `list-saved-datasets`: what has been kept, newest first.
 
-use forebay_store::{Entry, Filter, Store};
+use forebay_store::{Dataset, Entry, Filter, Store};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::Value;
 
 use crate::{
     Desk, ToolError,
     arguments::{Arguments, shown},
+    brief::brief,
     budget::Budget,
     error::refuse,
     json,
@@ -20,6 +21,8 @@ const FRAME_TOKENS: u64 = 120;
 const SHOWN_ORIGINS: usize = 20;
 /// How much of a query is told.
 const QUERY_CHARS: usize = 200;
+/// How much is told of the arguments of a call: the most with which all datasets fit, or the least.
+const ARGUMENTS_CHARS: [usize; 4] = [400, 200, 100, 50];
 
 pub(crate) fn answer(
     desk: &Desk,
@@ -32,9 +35,21 @@ pub(crate) fn answer(
     let total = store.count(&filter)?;
     part.check(total, "dataset")?;
     let wanted = Filter { offset: part.offset, limit: Some(part.limit), ..filter };
-    let entries: Vec<String> =
-        store.list(&wanted)?.iter().map(|entry| described(&store, entry)).collect();
-    let fitting = budget.without(FRAME_TOKENS).fitting(entries.iter().map(String::as_str));
+    let mut listed = Vec::new();
+    for entry in store.list(&wanted)? {
+        // One that has just been removed is told as far as the catalog knows it.
+        listed.push((store.dataset(&entry.id).ok(), entry));
+    }
+    let (mut entries, mut fitting) = (Vec::new(), 0);
+    for room in ARGUMENTS_CHARS {
+        let described =
+            listed.iter().map(|(dataset, entry)| described(entry, dataset.as_ref(), room));
+        entries = described.collect::<Vec<String>>();
+        fitting = budget.without(FRAME_TOKENS).fitting(entries.iter().map(String::as_str));
+        if fitting == entries.len() {
+            break;
+        }
+    }
     let shown = &entries[..fitting];
     let pagination = part.pagination(total, shown.len() as u64);
     let reply = format!("{{\"results\":[{}],\"pagination\":{pagination}}}", shown.join(","));
@@ -46,7 +61,8 @@ pub(crate) fn answer(
     Ok(Reply::text(reply).and_note(note))
 }
 
-fn described(store: &Store, entry: &Entry) -> String {
+fn described(entry: &Entry, dataset: Option<&Dataset>, arguments_chars: usize) -> String {
+    let known = |name: &str| dataset?.metadata().description.more.get(name);
     let members = [
         ("dataset_id", entry.id.as_str().into()),
         ("tool", entry.tool.as_str().into()),
@@ -55,11 +71,10 @@ fn described(store: &Store, entry: &Entry) -> String {
         ("bytes", entry.bytes.into()),
     ];
     let records = entry.records.map(|records| ("records", records.into()));
-    let query = store.dataset(&entry.id).ok().and_then(|dataset| {
-        let query = dataset.metadata().description.more.get("query")?.as_str()?.to_owned();
-        Some(("query", query.chars().take(QUERY_CHARS).collect::<String>().into()))
-    });
-    json::object(members.into_iter().chain(records).chain(query))
+    let arguments = known("arguments").map(|it| ("arguments", brief(it, arguments_chars)));
+    let query = known("query").and_then(Value::as_str);
+    let query = query.map(|it| ("query", it.chars().take(QUERY_CHARS).collect::<String>().into()));
+    json::object(members.into_iter().chain(records).chain(arguments).chain(query))
 }
 
 /// A time, to the second.

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use forebay_intercept::CaptureError;
 use forebay_store::{Collected, Dataset, DatasetId, Entry, Filter, Store};
+use forebay_tools::brief;
 use serde_json::{Value, json};
 
 use crate::{
@@ -95,6 +96,8 @@ enum Action {
 
 /// How many datasets are listed for people who do not say how many they want.
 const SHOWN: u64 = 50;
+/// How much of a call's arguments is listed for them.
+const ARGUMENTS_CHARS: usize = 200;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -110,7 +113,7 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             let limit = limit.or((!json).then_some(SHOWN));
             let filter = Filter { tool, server, limit, ..Filter::default() };
             if json {
-                list_json(&store.list(&filter)?, out)?;
+                list_json(&store, &filter, out)?;
             } else {
                 list(&store, &filter, out)?;
             }
@@ -210,6 +213,7 @@ fn list(store: &Store, filter: &Filter, screen: &mut Screen) -> Result<()> {
         Column::Flexible("TOOL"),
         Column::Right("RECORDS"),
         Column::Right("SIZE"),
+        Column::Flexible("ARGUMENTS"),
     ]);
     for entry in &entries {
         let pin = if entry.is_pinned { " (pinned)" } else { "" };
@@ -220,6 +224,9 @@ fn list(store: &Store, filter: &Filter, screen: &mut Screen) -> Result<()> {
             entry.tool.clone(),
             entry.records.map_or_else(|| "-".to_owned(), grouped),
             size(entry.bytes),
+            arguments(store, entry)
+                .map(|arguments| brief(&arguments, ARGUMENTS_CHARS).to_string())
+                .unwrap_or_default(),
         ]);
     }
     table.print(screen)?;
@@ -230,15 +237,21 @@ fn list(store: &Store, filter: &Filter, screen: &mut Screen) -> Result<()> {
     Ok(())
 }
 
-fn list_json(entries: &[Entry], out: &mut dyn Write) -> Result<()> {
-    let entries: Vec<Value> = entries
+/// The arguments of the call that gave a dataset, if they are kept.
+fn arguments(store: &Store, entry: &Entry) -> Option<Value> {
+    store.dataset(&entry.id).ok()?.metadata().description.more.get("arguments").cloned()
+}
+
+fn list_json(store: &Store, filter: &Filter, out: &mut dyn Write) -> Result<()> {
+    let entries: Vec<Value> = store
+        .list(filter)?
         .iter()
         .map(|entry| {
             json!({
                 "id": entry.id.as_str(), "timestamp": entry.timestamp.to_string(),
                 "server": entry.server, "tool": entry.tool, "records": entry.records,
                 "bytes": entry.bytes, "stored_bytes": entry.stored_bytes,
-                "pinned": entry.is_pinned,
+                "pinned": entry.is_pinned, "arguments": arguments(store, entry),
             })
         })
         .collect();

@@ -172,6 +172,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         ]),
     },
     Setting {
+        key: "keep_arguments",
+        default: "true",
+        meaning: "Whether the arguments of a call are kept with its result, so that results can be told apart. What looks like a secret is masked, by its name (`password`, `api_key`) or its form (`Bearer …`).",
+        kind: Kind::Switch(|config, on| config.policy.keep_arguments = on),
+    },
+    Setting {
         key: "schema_inference.sample_size",
         default: "0",
         meaning: "How many records are looked at to describe the fields, from the first on. 0 looks at all.",

@@ -92,6 +92,7 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_COMPRESS_AFTER_DAYS", "0"),
         ("FOREBAY_WAIT_FOR_DISK", "true"),
         ("FOREBAY_ON_STORE_FAILURE", "error"),
+        ("FOREBAY_KEEP_ARGUMENTS", "false"),
         ("FOREBAY_SCHEMA_INFERENCE_SAMPLE_SIZE", "7"),
         ("FOREBAY_SCHEMA_INFERENCE_TYPE_DETECTION", "false"),
         ("FOREBAY_INJECTED_TOOLS", "read-saved-dataset, analyze-with-duckdb"),
@@ -107,7 +108,7 @@ fn every_setting_has_a_variable() {
     let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
     assert_eq!(names, given.map(|(name, _)| name));
     let (config, warnings) = load(variables(&given)).unwrap();
-    assert!(warnings.is_empty() && !config.enabled);
+    assert!(warnings.is_empty() && !config.enabled && !config.policy.keep_arguments);
     assert_eq!(config.persist_location, Path::new("/elsewhere"));
     assert_eq!(config.durability(), Durability::BeforeCommitReturns);
     let Retention { max_age, max_stored_bytes, compress_after } = config.retention();

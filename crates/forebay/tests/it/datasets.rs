@@ -40,12 +40,14 @@ fn what_was_kept_can_be_looked_at_and_removed() {
     assert_eq!((row[0], &row[3..6]), (id, &["fixture", "bytes", count.as_str()][..]), "{table}");
     let listed: Value = serde_json::from_str(&datasets(&["list", "--json"]).0).unwrap();
     assert_eq!((&listed[0]["id"], &listed[0]["records"]), (&id.into(), &records.into()));
+    assert_eq!(listed[0]["arguments"], json!({"count": 100_000}));
+    assert_eq!(row.last(), Some(&r#"{"count":100000}"#), "{table}");
     assert_eq!(datasets(&["path", id]).0.trim_end(), dataset.path(0).to_str().unwrap());
     let whole: Value = serde_json::from_str(&datasets(&["original", id]).0).unwrap();
     assert!(whole == original["result"], "the result as it came");
     let shown: Value = serde_json::from_str(&datasets(&["show", "--json", &id[8..]]).0).unwrap();
     assert_eq!(shown["summary"]["totalRecords"], records);
-    assert!(datasets(&["show", id]).0.contains(&format!("\nRecords   {records}\n")));
+    assert!(datasets(&["show", id]).0.contains(&format!("\nRecords    {records}\n")));
 
     assert_eq!(datasets(&["pin", id]).0, format!("{id} is kept for good.\n"));
     assert!(datasets(&["list"]).0.contains("(pinned)"));
@@ -144,7 +146,10 @@ fn a_dataset_is_shown_with_the_facts_of_its_fields() {
         tool: "list".to_owned(),
         server: "shop".to_owned(),
         record_count: Some(5_000),
-        more: json!({"tokens": 25_000, "tables": tables}).as_object().unwrap().clone(),
+        more: json!({"tokens": 25_000, "tables": tables, "arguments": {"page": 2, "query": "\u{9b}[2J"}})
+            .as_object()
+            .unwrap()
+            .clone(),
         ..Description::default()
     };
     let dataset = capture.commit(description).unwrap();

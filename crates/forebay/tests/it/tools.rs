@@ -2,6 +2,7 @@
 //! kept.
 
 mod analyzing;
+mod arguments;
 mod exporting;
 mod listing;
 mod offering;

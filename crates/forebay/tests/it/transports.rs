@@ -85,6 +85,7 @@ fn converse(from: Transport, to: Transport, era: Era) {
     keeps_what_is_large(&mut client);
     keeps_what_comes_as_an_event(&mut client);
     keeps_the_result_of_a_task(&mut client, era);
+    keeps_the_arguments_of_each(&mut client);
     passes_errors(&mut client);
     client.end();
 
@@ -160,6 +161,14 @@ fn keeps_the_result_of_a_task(client: &mut Client, era: Era) {
         },
     };
     counts(client, &handle(&answer), 1_500);
+}
+
+/// Those of a task's result are the arguments of the call that began it.
+fn keeps_the_arguments_of_each(client: &mut Client) {
+    let query = "SELECT DISTINCT (_arguments->>'count')::INT AS n, _arguments->>'task' AS task \
+                 FROM records_history ORDER BY n";
+    let answer = client.call("analyze-with-duckdb", &json!({ "query": query }), json!({}));
+    assert_eq!(text_of(&answer), "n,task\n1500,\"true\"\n2000,\n3000,");
 }
 
 fn passes_errors(client: &mut Client) {

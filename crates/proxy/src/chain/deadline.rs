@@ -55,6 +55,11 @@ impl Stage {
         catch_unwind(AssertUnwindSafe(|| self.interceptor.owns(call))).unwrap_or(false)
     }
 
+    /// Asks the interceptor on this very thread; a panic counts as no.
+    pub(super) fn remembers(&self, call: &Call) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.interceptor.remembers(call))).unwrap_or(false)
+    }
+
     /// Tells the interceptor on this very thread; a panic is its own affair.
     pub(super) fn notice(&self, moment: &Moment<'_>) {
         let _ = catch_unwind(AssertUnwindSafe(|| self.interceptor.notices(moment)));

@@ -89,6 +89,60 @@ fn hooks_see_the_payload_as_it_came() {
         .nothing_more();
 }
 
+/// The arguments that the hooks know of when a result comes; `None` if of none.
+fn arguments_known(remembers: bool, lines: &[(&'static str, &'static str)]) -> Vec<Option<String>> {
+    let known: Arc<Mutex<Vec<Option<String>>>> = Arc::default();
+    let notes = known.clone();
+    let result = Box::new(move |call: &Call, _: &Payload| {
+        let json = call.arguments().map(|it| String::from_utf8(it.json().to_vec()).unwrap());
+        notes.lock().unwrap().push(json);
+        Ok(Verdict::Pass)
+    });
+    let mut playbook = with(Hooks { result: Some(result), remembers, ..Hooks::default() });
+    for (asked, answered) in lines {
+        playbook = playbook.passes_up(*asked).passes_down(*answered);
+    }
+    playbook.nothing_more();
+    let known = known.lock().unwrap();
+    known.clone()
+}
+
+#[test]
+fn arguments_are_there_with_the_result_if_they_are_wanted() {
+    const WITH: &str =
+        r#"{"id":7,"method":"tools/call","params":{"arguments":{"page": 2},"name":"list"}}"#;
+    let lines = [(WITH, RESULT), (CALL, RESULT)];
+    assert_eq!(arguments_known(true, &lines), [Some(r#"{"page": 2}"#.to_owned()), None]);
+    assert_eq!(arguments_known(false, &lines), [None, None]);
+}
+
+#[test]
+fn the_result_of_a_task_has_the_arguments_of_the_call_that_began_it() {
+    let wanted = [Some(r#"{"page":2}"#.to_owned())];
+    let legacy = [
+        (
+            r#"{"id":1,"method":"tools/call","params":{"name":"list","arguments":{"page":2},"task":{}}}"#,
+            r#"{"id":1,"result":{"task":{"taskId":"t1"}}}"#,
+        ),
+        (
+            r#"{"id":2,"method":"tasks/result","params":{"taskId":"t1","arguments":{"page":3}}}"#,
+            r#"{"id":2,"result":{"content":[]}}"#,
+        ),
+    ];
+    assert_eq!(arguments_known(true, &legacy), wanted);
+    let modern = [
+        (
+            r#"{"id":1,"method":"tools/call","params":{"name":"list","arguments":{"page":2}}}"#,
+            r#"{"id":1,"result":{"resultType":"task","taskId":"t1"}}"#,
+        ),
+        (
+            r#"{"id":2,"method":"tasks/get","params":{"taskId":"t1"}}"#,
+            r#"{"id":2,"result":{"taskId":"t1","status":"completed","result":{"content":[]}}}"#,
+        ),
+    ];
+    assert_eq!(arguments_known(true, &modern), wanted);
+}
+
 /// The tool and the length of each result that was noticed.
 type Noticed = Arc<Mutex<Vec<(String, u64)>>>;
 

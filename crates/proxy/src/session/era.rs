@@ -57,8 +57,6 @@ pub(super) struct Params {
     pub(super) names_revision: bool,
     /// What the client calls itself.
     pub(super) client: Option<String>,
-    /// The hash of a tool call's arguments as they are written, if they are in memory.
-    pub(super) arguments_hash: Option<blake3::Hash>,
 }
 
 /// A result longer than this cannot be a mere acknowledgement, and is not looked into.
@@ -74,8 +72,8 @@ const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 impl Params {
     pub(super) fn read(source: Source<'_>, params: Option<&Range<u64>>) -> Self {
         let Some(params) = params else { return Self::default() };
-        let [name, arguments, task_id, cursor, client_info, meta] = source
-            .members(params, ["name", "arguments", "taskId", "cursor", "clientInfo", "_meta"]);
+        let [name, task_id, cursor, client_info, meta] =
+            source.members(params, ["name", "taskId", "cursor", "clientInfo", "_meta"]);
         let [progress_token, revision, modern_client_info] = meta
             .map_or([const { None }; 3], |meta| {
                 source.members(&meta.span, ["progressToken", PROTOCOL_VERSION, CLIENT_INFO])
@@ -92,7 +90,6 @@ impl Params {
             progress_token: progress_token.and_then(|value| Id::parse(&value.scalar?)),
             names_revision: revision.is_some(),
             client,
-            arguments_hash: arguments.and_then(|value| source.slice(&value.span)).map(blake3::hash),
         }
     }
 }

@@ -6,7 +6,7 @@ use forebay_store::Dataset;
 use serde_json::Value;
 
 use super::Reading;
-use crate::{budget::Budget, json, list::moment_of};
+use crate::{brief::brief, budget::Budget, json, list::moment_of};
 
 /// How much is told of each field, the most first.
 const FACTS: [&[&str]; 4] = [
@@ -18,6 +18,8 @@ const FACTS: [&[&str]; 4] = [
 
 /// How much of a query is told.
 const QUERY_CHARS: usize = 500;
+/// How much is told of the arguments of a call, if that is no more than a quarter of the reply.
+const ARGUMENTS_CHARS: u64 = 2_000;
 
 /// A field by its path, with its facts.
 struct Named<'a> {
@@ -43,9 +45,13 @@ pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
         shown /= 2;
         versions.push((FACTS[FACTS.len() - 1], shown));
     }
+    // Hardly a character has more than a token.
+    let quarter = budget.tokens.min(budget.bytes.unwrap_or(u64::MAX)) / 4;
+    let room = usize::try_from(ARGUMENTS_CHARS.min(quarter)).unwrap_or_default();
+    let arguments = dataset.metadata().description.more.get("arguments").map(|it| brief(it, room));
     let mut said = String::new();
     for (facts, shown) in versions {
-        said = told(dataset, &tables, facts, shown);
+        said = told(dataset, &tables, facts, shown, arguments.as_ref());
         if budget.holds(&said) {
             break;
         }
@@ -53,7 +59,13 @@ pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
     Reading { json: said, note: None }
 }
 
-fn told(dataset: &Dataset, tables: &[Known<'_>], facts: &[&str], shown: usize) -> String {
+fn told(
+    dataset: &Dataset,
+    tables: &[Known<'_>],
+    facts: &[&str],
+    shown: usize,
+    arguments: Option<&Value>,
+) -> String {
     let metadata = dataset.metadata();
     let description = &metadata.description;
     let mut members = vec![
@@ -63,6 +75,7 @@ fn told(dataset: &Dataset, tables: &[Known<'_>], facts: &[&str], shown: usize) -
         json::member("captured_at", &Value::from(moment_of(metadata.timestamp)).to_string()),
         json::member("bytes", &metadata.bytes().to_string()),
     ];
+    members.extend(arguments.map(|value| json::member("arguments", &value.to_string())));
     for name in ["format", "tokens", "envelope"] {
         let value = description.more.get(name).filter(|value| !is_empty(value));
         members.extend(value.map(|value| json::member(name, &value.to_string())));

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use forebay_store::Dataset;
+use forebay_tools::brief;
 use serde_json::Value;
 
 use crate::cli::{
@@ -15,6 +16,8 @@ use crate::cli::{
 /// How many of a field's most frequent values are shown, and how long each may be.
 const SHOWN_VALUES: usize = 4;
 const MAX_VALUE_CHARS: usize = 32;
+/// How much is shown of the arguments of a call; `--json` shows all that is kept.
+const MAX_ARGUMENTS_CHARS: usize = 2_000;
 
 /// Prints a dataset's origin, size, records, fields and file.
 pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
@@ -28,11 +31,15 @@ pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
         ("Captured", metadata.timestamp.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
         ("Size", size(metadata.bytes()) + &tokens.unwrap_or_default()),
     ];
+    let arguments = description.more.get("arguments");
+    facts.extend(arguments.map(|arguments| {
+        ("Arguments", harmless(&brief(arguments, MAX_ARGUMENTS_CHARS).to_string()))
+    }));
     facts.extend(description.record_count.map(|records| ("Records", grouped(records))));
     facts.push(("File", dataset.path(dataset.main_part()).display().to_string()));
     writeln!(screen, "{}\n", dataset.id())?;
     for (name, fact) in facts {
-        writeln!(screen, "{name:8}  {fact}")?;
+        writeln!(screen, "{name:9}  {fact}")?;
     }
     if let Some(query) = description.more.get("query").and_then(Value::as_str) {
         let about = description.more.get("queryDataset").and_then(Value::as_str);

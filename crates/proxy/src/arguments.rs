@@ -1,0 +1,80 @@
+//! What is remembered of a tool call's arguments until its result comes.
+//!
+//! Only if an interceptor wants them: everything else about a call is read where it stands, and
+//! nothing of it is copied. Long arguments are shortened on the way, so that what a call holds does
+//! not grow with what it was given.
+
+mod shorten;
+
+use std::ops::Range;
+
+use self::shorten::Shortener;
+use crate::body::Source;
+
+/// Arguments up to this long are remembered as they came.
+const MAX_BYTES: u64 = 16 * 1024;
+
+/// The arguments of a tool call.
+#[derive(Debug, Clone)]
+pub struct Arguments {
+    json: Box<[u8]>,
+    hash: blake3::Hash,
+}
+
+impl Arguments {
+    /// Reads the arguments in a call's `params`, if it has any.
+    pub fn read(source: Source<'_>, params: &Range<u64>) -> Option<Self> {
+        let [arguments] = source.members(params, ["arguments"]);
+        let span = arguments?.span;
+        let mut hasher = blake3::Hasher::new();
+        if span.end - span.start <= MAX_BYTES {
+            let mut json = Vec::new();
+            source.each_chunk_of(&span, |chunk| json.extend_from_slice(chunk)).ok()?;
+            return Some(Self { hash: hasher.update(&json).finalize(), json: json.into() });
+        }
+        let mut shortener = Shortener::default();
+        let read = source.each_chunk_of(&span, |chunk| {
+            hasher.update(chunk);
+            shortener.push(chunk);
+        });
+        read.ok()?;
+        Some(Self { hash: hasher.finalize(), json: shortener.finish().into() })
+    }
+
+    /// JSON: as it came, or shortened and saying so where something is missing.
+    pub fn json(&self) -> &[u8] {
+        &self.json
+    }
+
+    /// The BLAKE3 hash of all of it, as it was written, in hexadecimal.
+    pub fn hash(&self) -> String {
+        self.hash.to_hex().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(params: &str) -> Option<Arguments> {
+        Arguments::read(Source::Line(params.as_bytes()), &(0..params.len() as u64))
+    }
+
+    #[test]
+    fn arguments_are_remembered_as_they_came() {
+        let arguments = read(r#"{"name":"list","arguments":{ "page" : 1.0 }}"#).unwrap();
+        assert_eq!(arguments.json(), br#"{ "page" : 1.0 }"#);
+        assert_eq!(arguments.hash(), blake3::hash(arguments.json()).to_hex().as_str());
+        assert!(read(r#"{"name":"list"}"#).is_none());
+    }
+
+    #[test]
+    fn long_arguments_are_shortened_and_hashed_whole() {
+        let json = format!(r#"{{"content":"{}","path":"a.txt"}}"#, "x".repeat(100_000));
+        let arguments = read(&format!(r#"{{"arguments":{json}}}"#)).unwrap();
+        assert_eq!(arguments.hash(), blake3::hash(json.as_bytes()).to_hex().as_str());
+        let kept = std::str::from_utf8(arguments.json()).unwrap();
+        assert!(kept.len() < 2_000, "{kept}");
+        assert!(kept.ends_with(r#"… (100002 bytes)","path":"a.txt"}"#), "{kept}");
+    }
+}
