@@ -24,8 +24,10 @@ class Told:
         first, *others = way or [""]
         if first in row.carried:
             value, fields = row.carried[first], []
+        elif first not in self.columns:
+            raise NoSuchTable(f"there is no column {first}")
         else:
-            field, given = field_at(self.said["fields"], first), self.outside[first]
+            field, given = self.columns[first], self.outside[first]
             value = row.record.get(field["name"]) if given is None else row.around.get(given)
             fields = field.get("fields", [])
         for column in others:

@@ -7,6 +7,7 @@ import unittest
 import documents
 import duckdb
 import facts
+import nested
 import queries
 import scalars
 import sql
@@ -234,6 +235,12 @@ class Facts(unittest.TestCase):
             table = {"path": "$", "kind": "list", "records": 2, "fields": [{"name": "d", "type": kind, **rest}]}
             metadata = {"format": "json", "recordCount": 2, "tables": [table], "otherTables": int(kind == "map")}
             self.assertEqual(list(facts.compare(metadata, rows)) == [], kind != "json", kind)
+
+    def test_an_empty_list_among_objects_is_an_empty_object(self):
+        said = {"type": "struct", "nulls": 0, "fields": [field("a", "integer", 1, 1, 1, "1", "1")]}
+        self.assertEqual(list(nested.compare_tree(said, [{"a": Number("1")}, []], 2, "d")), [])
+        for other in ([1], "x"):
+            self.assertEqual(len(list(nested.compare_tree(said, [{"a": Number("1")}, other], 2, "d"))), 1)
 
     def test_wrong_tables_are_found(self):
         changes = [
