@@ -370,8 +370,9 @@ class Documents(unittest.TestCase):
             ('{"a": [1, 2], "b": ["x", null]}', "$", "columns", 2, ["a", "b"]),
             ('[["a", "b"], [1, 2], [3, 4]]', "$", "rows", 2, ["a", "b"]),
             ('["x", null, "y"]', "$", "values", 3, ["value"]),
-            ('{"g": [{"a": 1}], "h": [{"a": 2}, {"b": 3}]}', "$.*", "list", 3, ["a", "b"]),
-            ('[{"e": [{"a": 1}]}, {}, {"e": [{"a": 2}]}]', "$[].e", "list", 2, ["a"]),
+            ('{"g": [{"a": 1}], "h": [{"a": 2}, {"b": 3}]}', "$.*", "grouped", 3, ["a", "b"]),
+            ('{"g": [{"a": 1}], "h": [{"b": 2}], "i": [{"c": 2}]}', "$.{g,i}", "grouped", 2, ["a", "c"]),
+            ('[{"e": [{"a": 1}]}, {}, {"e": [{"a": 2}]}]', "$[].e", "grouped", 2, ["a"]),
             ('{"d": {"e": [{"node": {"i": 1}}, {"node": {"i": 2}}]}}', "$.d.e[].node", "list", 2, ["i"]),
         ]
         for text, path, kind, records, names in cases:
@@ -389,6 +390,11 @@ class Documents(unittest.TestCase):
         self.assertEqual((row.around["key"], row.around["of"]), ("g", "x"))
         (row,) = documents.json_table('{"k": {"v": 1, "v": 2}}', "$", "map")
         self.assertEqual((row.around["key"], row.record), ("k", {"v": "1"}))
+
+    def test_wrappers_are_read_without_their_lists(self):
+        rows = documents.json_table('[{"a": 1, "b": {"c": [{}], "d": 2}}]', "$", "list")
+        (row,) = documents.without(rows, "$", "$[].b.c")
+        self.assertEqual(row.record, {"a": "1", "b": {"d": "2"}})
 
     def test_markdown_tables_are_read_outside_code(self):
         text = "# T\n\n| a | b |\n|---|:-:|\n| 1 | `x\\|y` |\n| 2 | |\n\ntext\n```\n| c |\n|---|\n| 1 |\n```\n"
