@@ -23,7 +23,9 @@ from flow import Number
 csv.field_size_limit(sys.maxsize)
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-STEP = re.compile(r'\.(?P<name>[^.\[]+)|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]|(?P<each>\[\])|\[(?P<place>[0-9]+)\]')
+STEP = re.compile(
+    r'\.\{(?P<names>[^}]*)\}|\.(?P<name>[^.\[]+)|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]|(?P<each>\[\])|\[(?P<place>[0-9]+)\]'
+)
 CHUNK = 20_000
 
 
@@ -83,7 +85,7 @@ EACH, ANY = object(), object()
 
 
 def steps(path):
-    """`$.data.edges[].node` → ["data", "edges", EACH, "node"]; `*` is ANY member."""
+    """`$.data.edges[].node` → ["data", "edges", EACH, "node"]; `*` is ANY member, `{a,b}` one of these."""
     if not path.startswith("$"):
         raise NoSuchTable(f"{path} is not a path")
     at, found = 1, []
@@ -93,6 +95,8 @@ def steps(path):
             raise NoSuchTable(f"{path} is not a path")
         if step["each"]:
             found.append(EACH)
+        elif step["names"]:
+            found.append(frozenset(step["names"].split(",")))
         elif step["quoted"]:
             found.append(json.loads(step["quoted"]))
         elif step["place"]:
@@ -111,17 +115,22 @@ def places(document, path):
         for value, around in found:
             if step is EACH and isinstance(value, list):
                 after += [(element, around) for element in value]
-            elif step is ANY and isinstance(value, dict):
-                after += [(inner, {**around, "key": key}) for key, inner in value.items()]
+            elif is_any(step) and isinstance(value, dict):
+                keyed = ((key, inner) for key, inner in value.items() if step is ANY or key in step)
+                after += [(inner, {**around, "key": key}) for key, inner in keyed]
             elif isinstance(value, dict) and step in value:
                 after.append((value[step], {**around, **value} if is_inside else around))
             elif isinstance(value, list) and isinstance(step, int) and step < len(value):
                 after.append((value[step], around))
-        is_inside = is_inside or step is EACH or step is ANY
+        is_inside = is_inside or step is EACH or is_any(step)
         found = after
     if not found:
         raise NoSuchTable(f"there is nothing at {path}")
     return found, is_inside
+
+
+def is_any(step):
+    return step is ANY or isinstance(step, frozenset)
 
 
 @functools.cache
@@ -129,7 +138,7 @@ def json_table(text, path, kind):
     """The rows of the table of this kind at `path` in a JSON document."""
     found, is_inside = places(parsed(text), path)
     readers = {
-        "list": (list, listed), "map": (dict, mapped), "columns": (dict, columns), "rows": (list, rows),
+        "list": (list, listed), "grouped": (list, listed), "map": (dict, mapped), "columns": (dict, columns), "rows": (list, rows),
         "values": (list, values), "object": (dict, single),
     }
     sort, reader = readers.get(kind, (None, None))
@@ -142,6 +151,20 @@ def json_table(text, path, kind):
         else:
             table += [Row(record, {**around, **more}) for record, more in reader(value)]
     return table
+
+
+def without(rows, path, lists):
+    """The rows of the table at `path`, without what is at `lists` in each of them."""
+    way = steps(lists)[len(steps(path)) + 1 :]
+    return [Row(pruned(row.record, way), row.around) for row in rows]
+
+
+def pruned(value, way):
+    if not isinstance(value, dict) or way[0] not in value:
+        return value
+    if len(way) == 1:
+        return {name: inner for name, inner in value.items() if name != way[0]}
+    return {**value, way[0]: pruned(value[way[0]], way[1:])}
 
 
 def listed(value):

@@ -52,7 +52,8 @@ def compare_column(said, table):
 def table_of(said, form, text, first=None):
     """The table that the metadata speak of, read from `text`."""
     if form == "json":
-        return documents.json_table(text, said["path"], said["kind"])
+        rows = documents.json_table(text, said["path"], said["kind"])
+        return documents.without(rows, said["path"], said["without"]) if "without" in said else rows
     if form == "markdown":
         names = [field["name"] for field in said["fields"]]
         tables = [table for table in documents.markdown(text) if list(table.fields) == names]

@@ -35,6 +35,16 @@ def pair(value):
     return ("number", str(value)) if isinstance(value, Number) else ("text", value)
 
 
+def present(values):
+    """The values that are there. Some languages write an empty map as a list: among objects it is one."""
+    values = [value for value in values if value is not None]
+    if any(isinstance(value, dict) for value in values) and all(
+        isinstance(value, dict) or value == [] for value in values
+    ):
+        return [value or {} for value in values]
+    return values
+
+
 def types_of(values, depth):
     """What values may be told to be."""
     sorts = {sort_of(value) for value in values}
@@ -50,7 +60,7 @@ def types_of(values, depth):
 
 def compare_tree(said, values, total, name, depth=1):
     """The differences of what is told of `values`, of which there could be `total`."""
-    values = [value for value in values if value is not None]
+    values = present(values)
     types = types_of(values, depth)
     if said.get("type") not in types:
         yield difference(name, said, "type", " or ".join(sorted(types)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import nested
 import scalars
-from nested import column_of
+from nested import column_of, present
 
 MAX_PATHS = 60
 TYPES = {
@@ -128,7 +128,7 @@ def paths(table, name):
         values = [row.carried[column] for row in table.rows]
         if all(not isinstance(value, (dict, list)) for value in values):
             values = [nested.Number(value) if column == "_parent" else value for value in values]
-            types = nested.types_of([value for value in values if value is not None], 1)
+            types = nested.types_of(present(values), 1)
             yield Path(f"{name}.{column}", name, quoted(column), {"type": types.pop()}, present(values))
 
 
@@ -154,36 +154,43 @@ def within(said, name, source, expression, values):
             yield from within(said[part], f"{name}.{part}", *place, inner)
 
 
-def present(values):
-    return [value for value in values if value is not None]
-
-
 def unnested(expression, source):
     """The elements of lists as a table, and what they are called there."""
     return f"(SELECT unnest({expression}) AS element FROM {source})", "element"
 
 
 def compare(ask, tables, seed):
-    """What is wrong with the paths of `tables`, which are pairs of a name in SQL and a table."""
-    found = [path for name, table in tables for path in paths(table, name)]
+    """What is wrong with the rows and the paths of `tables`, which are pairs of a name in SQL and a table."""
+    found = []
+    for name, table in tables:
+        try:
+            ((count,),) = (row.values() for row in ask(f"SELECT count(*) FROM {name}"))
+        except Refused as why:
+            yield f"{name} cannot be asked: {why}"
+            continue
+        if count != len(table.rows):
+            yield f"{name} has {count} rows in SQL, not {len(table.rows)}"
+        found += paths(table, name)
     if len(found) > MAX_PATHS:
         found = random.Random(seed).sample(found, MAX_PATHS)
-    try:
-        yield from compare_paths(ask, found)
-    except Refused:
-        # One that is refused spoils all; which?
-        for path in found:
-            try:
-                yield from compare_paths(ask, [path])
-            except Refused as why:
-                yield f"{path.name} cannot be asked for: {why}"
+    yield from compare_paths(ask, found)
 
 
 def compare_paths(ask, found):
+    """Asks for all paths at once; if that is refused, for each half of them."""
     if not found:
         return
     query = " UNION ALL ".join(path.query(number) for number, path in enumerate(found))
-    rows = ask(f"SELECT * FROM ({query}) t(path, type, count, distinct_, low, high, kinds) ORDER BY path")
+    try:
+        rows = ask(f"SELECT * FROM ({query}) t(path, type, count, distinct_, low, high, kinds) ORDER BY path")
+    except Refused as why:
+        if len(found) == 1:
+            yield f"{found[0].name} cannot be asked for: {why}"
+            return
+        half = len(found) // 2
+        yield from compare_paths(ask, found[:half])
+        yield from compare_paths(ask, found[half:])
+        return
     for path, row in zip(found, rows, strict=True):
         yield from path.compare(*list(row.values())[1:])
 

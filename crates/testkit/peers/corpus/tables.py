@@ -9,8 +9,8 @@ from nested import column_of, compare_names, compare_tree
 class Told:
     """A table, what is told of it, and its rows."""
 
-    def __init__(self, said, rows):
-        self.said, self.rows = said, rows
+    def __init__(self, said, rows, depth=1):
+        self.said, self.rows, self.depth = said, rows, depth
         self.columns = {column_of(field): field for field in said["fields"]}
         # What fields are called around the records, if they are not the records' own.
         self.outside = {name: field.get("carried") for name, field in self.columns.items()}
@@ -24,8 +24,10 @@ class Told:
         first, *others = way or [""]
         if first in row.carried:
             value, fields = row.carried[first], []
+        elif first not in self.columns:
+            raise NoSuchTable(f"there is no column {first}")
         else:
-            field, given = field_at(self.said["fields"], first), self.outside[first]
+            field, given = self.columns[first], self.outside[first]
             value = row.record.get(field["name"]) if given is None else row.around.get(given)
             fields = field.get("fields", [])
         for column in others:
@@ -45,7 +47,7 @@ class Told:
         yield from compare_names({**self.said, "fields": own}, names, "fields")
         for name, field in self.columns.items():
             values = [self.value(row, [name]) for row in self.rows]
-            yield from compare_tree(field, values, len(self.rows), field["name"])
+            yield from compare_tree(field, values, len(self.rows), field["name"], self.depth)
 
     def field(self, way):
         """What is told at a path of names in SQL."""
@@ -71,7 +73,7 @@ class Inner(Told):
             elif isinstance(value, dict):
                 records = ((key, (inner or {}) if has_members else {"value": inner}) for key, inner in value.items())
                 rows += [Row(record, {"key": key}, columns) for key, record in records]
-        super().__init__({**said, "of": field["type"]}, rows)
+        super().__init__({**said, "of": field["type"]}, rows, parent.depth + len(said["column"]) + 1)
 
     def compare(self):
         yield from super().compare()

@@ -7,6 +7,7 @@ import unittest
 import documents
 import duckdb
 import facts
+import nested
 import queries
 import scalars
 import sql
@@ -235,6 +236,12 @@ class Facts(unittest.TestCase):
             metadata = {"format": "json", "recordCount": 2, "tables": [table], "otherTables": int(kind == "map")}
             self.assertEqual(list(facts.compare(metadata, rows)) == [], kind != "json", kind)
 
+    def test_an_empty_list_among_objects_is_an_empty_object(self):
+        said = {"type": "struct", "nulls": 0, "fields": [field("a", "integer", 1, 1, 1, "1", "1")]}
+        self.assertEqual(list(nested.compare_tree(said, [{"a": Number("1")}, []], 2, "d")), [])
+        for other in ([1], "x"):
+            self.assertEqual(len(list(nested.compare_tree(said, [{"a": Number("1")}, other], 2, "d"))), 1)
+
     def test_wrong_tables_are_found(self):
         changes = [
             {"records": 5}, {"path": "$.a"}, {"path": "$"}, {"kind": "map"}, {"otherFields": 1},
@@ -363,8 +370,9 @@ class Documents(unittest.TestCase):
             ('{"a": [1, 2], "b": ["x", null]}', "$", "columns", 2, ["a", "b"]),
             ('[["a", "b"], [1, 2], [3, 4]]', "$", "rows", 2, ["a", "b"]),
             ('["x", null, "y"]', "$", "values", 3, ["value"]),
-            ('{"g": [{"a": 1}], "h": [{"a": 2}, {"b": 3}]}', "$.*", "list", 3, ["a", "b"]),
-            ('[{"e": [{"a": 1}]}, {}, {"e": [{"a": 2}]}]', "$[].e", "list", 2, ["a"]),
+            ('{"g": [{"a": 1}], "h": [{"a": 2}, {"b": 3}]}', "$.*", "grouped", 3, ["a", "b"]),
+            ('{"g": [{"a": 1}], "h": [{"b": 2}], "i": [{"c": 2}]}', "$.{g,i}", "grouped", 2, ["a", "c"]),
+            ('[{"e": [{"a": 1}]}, {}, {"e": [{"a": 2}]}]', "$[].e", "grouped", 2, ["a"]),
             ('{"d": {"e": [{"node": {"i": 1}}, {"node": {"i": 2}}]}}', "$.d.e[].node", "list", 2, ["i"]),
         ]
         for text, path, kind, records, names in cases:
@@ -382,6 +390,11 @@ class Documents(unittest.TestCase):
         self.assertEqual((row.around["key"], row.around["of"]), ("g", "x"))
         (row,) = documents.json_table('{"k": {"v": 1, "v": 2}}', "$", "map")
         self.assertEqual((row.around["key"], row.record), ("k", {"v": "1"}))
+
+    def test_wrappers_are_read_without_their_lists(self):
+        rows = documents.json_table('[{"a": 1, "b": {"c": [{}], "d": 2}}]', "$", "list")
+        (row,) = documents.without(rows, "$", "$[].b.c")
+        self.assertEqual(row.record, {"a": "1", "b": {"d": "2"}})
 
     def test_markdown_tables_are_read_outside_code(self):
         text = "# T\n\n| a | b |\n|---|:-:|\n| 1 | `x\\|y` |\n| 2 | |\n\ntext\n```\n| c |\n|---|\n| 1 |\n```\n"
