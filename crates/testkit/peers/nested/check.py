@@ -27,6 +27,7 @@ from session import Refused, Session
 
 CHUNK = 50
 SUMMARY_TOKENS = (2000, 2000, 2000, 600)
+MAX_QUESTIONS = 60
 MAX_FAILURES = 5
 MAX_SHRINKS = 300
 EXAMPLE = re.compile(r"(?m)^- Example query: (.*)$")
@@ -117,7 +118,7 @@ def compare_dataset(session, dataset, metadata, reply, document, counts):
                 counts.paths += 1
                 path.label = f"{name}: {path.label}"
                 yield from told.compare_metadata(path)
-                if path.kind in truth.types_of(path.values):
+                if path.is_carried or path.kind in truth.types_of(path.values):
                     asked.extend(paths.questions(path))
     for question in told.text_questions(reply["content"][0]["text"], dataset, found):
         if isinstance(question, str):
@@ -152,35 +153,51 @@ def table_name(dataset, table, index):
 
 
 def ask(session, questions):
-    """Asks all at once; if that fails, all of a source, and then each alone."""
-    by_source = {}
-    for question in questions:
-        by_source.setdefault(question.source(), []).append(question)
-    groups = list(by_source.values())
-    for batch in (groups, *([group] for group in groups)):
+    """Asks many at once; if that fails, all of a source, and then each alone."""
+    for batch in batches(questions):
         try:
             answers = answers_to(session, batch)
         except Refused:
+            yield from ask_each(session, batch)
             continue
         for question, answer in answers:
             if not question.is_right(answer):
                 yield wrong(question, answer)
-        if batch is groups:
-            return
-    yield from ask_each(session, groups)
+
+
+def batches(questions):
+    """Questions by their sources, as many together as a query has room for."""
+    by_source = {}
+    for question in questions:
+        by_source.setdefault(question.source(), []).append(question)
+    batch, size = [], 0
+    for group in by_source.values():
+        for start in range(0, len(group), MAX_QUESTIONS):
+            part = group[start : start + MAX_QUESTIONS]
+            if batch and size + len(part) > MAX_QUESTIONS:
+                yield batch
+                batch, size = [], 0
+            batch.append(part)
+            size += len(part)
+    if batch:
+        yield batch
 
 
 def ask_each(session, groups):
-    """Asks the questions of those sources alone that cannot be asked together."""
+    """Asks those questions alone that cannot be asked together."""
     for group in groups:
-        try:
-            answers_to(session, [group])
-        except Refused:
-            for question in group:
-                try:
-                    answers_to(session, [[question]])
-                except Refused as why:
-                    yield wrong(question, f"error: {str(why)[:300]}")
+        for part in ([group], *([[question]] for question in group)):
+            try:
+                answers = answers_to(session, part)
+            except Refused as why:
+                if part[0] is not group:
+                    yield wrong(part[0][0], f"error: {str(why)[:300]}")
+                continue
+            for question, answer in answers:
+                if not question.is_right(answer):
+                    yield wrong(question, answer)
+            if part[0] is group:
+                break
 
 
 def answers_to(session, groups):

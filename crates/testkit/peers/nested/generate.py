@@ -56,8 +56,8 @@ def series(seed):
         ["list", "list", "list", "envelope", "envelope", "ndjson", "map", "map of lists", "record", "deep"]
     )
     is_series = chance.random() < 0.05
-    is_odd = not is_series and chance.random() < 0.12
-    count = 300 if is_odd else chance.choice([1, 2, 3, 3, 5, 8, 13, 30, 60])
+    is_odd = not is_series and chance.random() < 0.1
+    count = 300 if is_odd else chance.choice([1, 2, 3, 3, 3, 5, 5, 8, 13, 30])
     shape = maker.object(3 if count > 30 else 4)
     name = next(key for key in iter(maker.key, None) if key != "total")
     values = []
@@ -89,7 +89,7 @@ class Maker:
     def object(self, depth):
         """The shape of an object: for each key, how often it is missing or null, and its shape."""
         members, taken = [], set()
-        for _ in range(self.chance.choice([1, 2, 3, 4, 6])):
+        for _ in range(self.chance.choice([1, 1, 2, 2, 3, 5])):
             key = self.key()
             if key in taken:
                 continue

@@ -39,21 +39,28 @@ def merged(lists):
 
 
 def merged_facts(told):
-    """The type that covers all, and what lies inside."""
+    """The type that covers all, and what lies inside, if that agrees."""
     told = [one for one in told if one["type"] != "null"] or told[:1]
     kinds = {one["type"] for one in told}
-    if kinds == {"struct"}:
-        return {"type": "struct", "fields": merged([one["fields"] for one in told])}
-    if kinds == {"list"}:
-        return {"type": "list", "items": merged_facts([one["items"] for one in told])}
-    if kinds == {"map"}:
-        inner = {fact: merged_facts([one[fact] for one in told]) for fact in ("keys", "values")}
-        return {"type": "map", **inner}
+    inside = {
+        "struct": lambda: {"fields": merged([one["fields"] for one in told])},
+        "list": lambda: {"items": merged_facts([one["items"] for one in told])},
+        "map": lambda: {fact: merged_facts([one[fact] for one in told]) for fact in ("keys", "values")},
+    }
     if len(kinds) == 1:
-        return {"type": kinds.pop()}
+        (kind,) = kinds
+        facts = {"type": kind, **inside[kind]()} if kind in inside else {"type": kind}
+        return {"type": ANY} if ANY in types_in(facts) else facts
     if kinds == {"integer", "float"}:
         return {"type": "float"}
     return {"type": "string" if kinds <= truth.TEXT_KINDS else ANY}
+
+
+def types_in(facts):
+    """All types in what is told."""
+    yield facts["type"]
+    for inner in [*facts.get("fields", []), *(facts[fact] for fact in ("items", "keys", "values") if fact in facts)]:
+        yield from types_in(inner)
 
 
 def questions(name, results):

@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 import truth
 from tables import carried_fields, column_name
 
+MAX_JSON_CHARS = 3000
 SQL_TYPES = {
     "integer": ("BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT", "DECIMAL(38,0)"), "float": ("DOUBLE",), "boolean": ("BOOLEAN",),
     "string": ("VARCHAR",), "timestamp": ("TIMESTAMP",), "date": ("DATE",), "uuid": ("VARCHAR", "UUID"),
-    "url": ("VARCHAR",), "null": ("VARCHAR",), "struct": ("STRUCT(",), "map": ("MAP(",), "json": ("JSON",),
+    "url": ("VARCHAR",), "null": ("VARCHAR", "JSON"), "struct": ("STRUCT(",), "map": ("MAP(",), "json": ("JSON",),
 }
 
 
@@ -22,7 +23,7 @@ class Path:
 
     def __init__(self, told, label, source, expression, values):
         self.told, self.label, self.source, self.expression = told, label, source, expression
-        self.kind, self.values = told["type"], values
+        self.kind, self.values = told["type"], truth.settled(values)
         self.members = {}
         self.is_carried = False
         self.items = self.keys = self.each = None
@@ -158,8 +159,8 @@ def scalar_questions(path):
     yield Question(path, "max", shown(kind, f"max({expression})"), high, read)
     if not counted:
         return
-    ordered = f"(SELECT {expression} FROM {path.source} WHERE {expression} IS NOT NULL ORDER BY 1 DESC LIMIT 1)"
-    yield Question(path, "first in order", shown(kind, f"any_value({ordered})"), high, read)
+    first = f"first({expression} ORDER BY {expression} DESC) FILTER (WHERE {expression} IS NOT NULL)"
+    yield Question(path, "first in order", shown(kind, f"({first})"), high, read)
     # One that occurs, from the middle of those in order.
     by_order = sorted(path.present(), key=lambda value: truth.in_sql(kind, value))
     middle = by_order[len(by_order) // 2]
@@ -217,13 +218,20 @@ def map_questions(path):
 
 
 def json_questions(path):
-    texts = f"to_json(list(CAST({path.expression} AS VARCHAR)) FILTER (WHERE {path.expression} IS NOT NULL))"
-    yield Question(path, "values", f"CAST({texts} AS VARCHAR)", same_values(path.present()))
+    names = {"struct": "OBJECT", "list": "ARRAY", "string": "VARCHAR", "boolean": "BOOLEAN"}
+    counted = kinds(path.values)
+    for kind, name in names.items():
+        condition = f"json_type({path.expression}) = '{name}'"
+        yield Question(path, f"{kind}s", filtered(condition), counted[kind])
+    # A reply has room for so many.
+    if sum(map(len, map(truth.canonical, path.present()))) < MAX_JSON_CHARS:
+        texts = f"to_json(list(CAST({path.expression} AS VARCHAR)) FILTER (WHERE {path.expression} IS NOT NULL))"
+        yield Question(path, "values", f"CAST({texts} AS VARCHAR)", same_values(path.present()))
 
 
 def same_values(values):
     def is_right(answer):
-        found = [truth.parse(text) for text in truth.parse(answer)]
+        found = truth.settled([truth.parse(text) for text in truth.parse(answer)])
         return sorted(map(truth.canonical, found)) == sorted(map(truth.canonical, values))
 
     is_right.__doc__ = f"{str(values)[:300]}"

@@ -22,7 +22,7 @@ class Session:
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
         self.environment |= {
             "FOREBAY_HOME": str(self.home), "FOREBAY_REPLY_TOKENS": "1000000",
-            "FOREBAY_SUMMARY_TOKENS": str(summary_tokens), "FOREBAY_TOKENIZER": "estimate",
+            "FOREBAY_SUMMARY_TOKENS": str(summary_tokens), "FOREBAY_TOKENIZER": "estimate", "FOREBAY_QUERY_THREADS": "1",
         }
         command = [program, "wrap", "--threshold", "1", "--tools", "full", "--", sys.executable, "-B", str(SERVER)]
         self.process = subprocess.Popen(
@@ -70,6 +70,9 @@ class Session:
         text = result["content"][0]["text"]
         if result.get("isError"):
             raise Refused(text)
+        # What else is said is that there are more rows than are shown, or none.
+        if len(result["content"]) > 1 and text != "[]":
+            raise Refused(result["content"][1]["text"])
         return json.loads(text)
 
     def metadata(self, dataset):

@@ -18,7 +18,8 @@ def rows_of(tables, index, document):
     if told["kind"] == "inner":
         return inner_rows(tables, told, document)
     found = list(at(document, told["path"]))
-    if told["kind"] in ("list", "values") and not told["path"].endswith("[]") and "[]." not in told["path"]:
+    # A path through a list leads to its records, any other to the list of them.
+    if told["kind"] in ("list", "values") and "" not in (step["place"] for step in STEP.finditer(told["path"])):
         found = [element for one in found for element in expect(list, one, told["path"])]
     match told["kind"]:
         case "object" | "list":
