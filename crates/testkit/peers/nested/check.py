@@ -74,11 +74,13 @@ def differences(session, results, counts):
         metadata = session.metadata(name[0])
         if metadata["format"] not in ("json", "ndjson"):
             return
-        document = payload(result, metadata)
+        document = payload(session, result, metadata)
         facts = metadata.get("tables", [])
-        if facts and facts[0]["kind"] != "inner":
-            kept.append((facts[0], tables.rows_of(facts, 0, document)))
-        yield from compare_dataset(session, name[0], metadata, reply, document, counts)
+        keys_of = lambda index: keys_in(session, table_name(name[0], facts[index], index), facts[index])
+        found = tables.Tables(facts, document, keys_of)
+        yield from compare_dataset(session, name[0], found, reply, counts)
+        if facts:
+            kept.append(found)
     counts.kept += 1
     if len(kept) == len(results) > 1:
         asked = list(history.questions(f"{tool}_history", kept))
@@ -86,32 +88,38 @@ def differences(session, results, counts):
         yield from ask(session, asked)
 
 
-def payload(result, metadata):
-    """The document that the metadata speak of."""
+def payload(session, result, metadata):
+    """The document that the metadata speak of: what was returned, and nothing else."""
+    kept = session.kept(metadata["parts"][metadata["payload"]]["file"])
     returned = truth.parse(result)
-    if metadata.get("payload", 0) > 0:
-        return returned["structuredContent"]
     text = returned["content"][0]["text"]
+    if kept != text and truth.parse(kept) != returned.get("structuredContent"):
+        raise tables.NoSuchTable("what is kept is not what was returned")
     if metadata["format"] == "ndjson":
-        return [truth.parse(line) for line in text.split("\n") if line]
-    return truth.parse(text)
+        return [truth.parse(line) for line in kept.split("\n") if line]
+    return truth.parse(kept)
 
 
-def compare_dataset(session, dataset, metadata, reply, document, counts):
-    facts = metadata.get("tables", [])
+def keys_in(session, name, told):
+    """The keys that a table has whose path does not name them all."""
+    column = paths.quoted(tables.column_name(told["fields"][0]))
+    return [row["key"] for row in session.rows(f"SELECT DISTINCT {column} AS key FROM {paths.quoted(name)}")]
+
+
+def compare_dataset(session, dataset, all_tables, reply, counts):
     summary = reply.get("structuredContent")
     asked, found = [], {}
-    for index, table in enumerate(facts):
+    for index, table in enumerate(all_tables.told):
         name = table_name(dataset, table, index)
         try:
-            rows = tables.rows_of(facts, index, document)
-        except (tables.NoSuchTable, KeyError, IndexError) as why:
+            rows = all_tables.rows(index)
+        except tables.NoSuchTable as why:
             yield f"{name} at {table.get('path')}: {type(why).__name__}: {why}"
             continue
         counts.tables += 1
         if table["records"] != len(rows):
             yield f"{name}: {table['records']} records are told, there are {len(rows)}"
-        found[name] = paths.of_table(facts, index, name, rows)
+        found[name] = paths.of_table(all_tables, index, name)
         asked.append(paths.count_of(name, len(rows)))
         for column in found[name].values():
             for path in column.all():

@@ -12,15 +12,20 @@ ANY = "any"
 
 
 def columns(name, results):
-    """The paths of the first tables' columns over all results, each given as its facts and its rows."""
-    told = merged([table["fields"] for table, _ in results])
-    rows = [row for _, rows in results for row in rows]
+    """The paths of the first tables' columns over all results."""
+    told = merged([[field for _, field in result.columns(0)] for result in results])
     found = {}
     for field in told:
         column = column_name(field)
-        values = [row.get(field["name"]) for row in rows]
+        values = [value for result in results for value in values_of(result, field["name"])]
         found[column] = paths.Path(field, column, paths.quoted(name), paths.quoted(column), values)
     return found
+
+
+def values_of(result, name):
+    """The values of a field in each row of a result, if it has the field."""
+    key = next((key for key, field in result.columns(0) if field["name"] == name), None)
+    return [row.get(key) for row in result.rows(0)]
 
 
 def merged(lists):
@@ -65,7 +70,7 @@ def types_in(facts):
 
 def questions(name, results):
     """What is asked of a history."""
-    yield paths.count_of(name, sum(len(rows) for _, rows in results))
+    yield paths.count_of(name, sum(len(result.rows(0)) for result in results))
     for column in columns(name, results).values():
         for path in column.all():
             if path.kind == ANY:

@@ -4,12 +4,14 @@ A path is a column, a member of a struct, the elements of a list, or the keys an
 asked for in the way that it is written: `"a"."b"`, or `e` of `(SELECT unnest("a") AS e FROM …)`.
 """
 
+import re
 from collections import Counter
 from datetime import datetime, timedelta
 
 import truth
-from tables import carried_fields, column_name
+from tables import column_name
 
+LIST = re.compile(r"[A-Z].*\[\]", re.DOTALL)
 MAX_JSON_CHARS = 3000
 SQL_TYPES = {
     "integer": ("BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT", "DECIMAL(38,0)"), "float": ("DOUBLE",), "boolean": ("BOOLEAN",),
@@ -25,11 +27,15 @@ class Path:
         self.told, self.label, self.source, self.expression = told, label, source, expression
         self.kind, self.values = told["type"], truth.settled(values)
         self.members = {}
+        # Those of objects that are among other values: they are told of, but are no columns.
+        self.told_members = {}
         self.is_carried = False
         self.items = self.keys = self.each = None
         match self.kind:
             case "struct":
-                self.add_members(told.get("fields", []))
+                self.members = self.inner_paths()
+            case "json":
+                self.told_members = self.inner_paths()
             case "list":
                 elements = [element for value in self.of(list) for element in value]
                 self.items = self.inside("items", "[]", f"unnest({expression})", elements)
@@ -42,12 +48,15 @@ class Path:
     def of(self, kind):
         return [value for value in self.values if isinstance(value, kind)]
 
-    def add_members(self, fields):
-        for field in fields:
+    def inner_paths(self):
+        """The members of objects, by their names in SQL."""
+        found = {}
+        for field in self.told.get("fields", []):
             name = column_name(field)
             values = [value.get(field["name"]) if isinstance(value, dict) else None for value in self.values]
             label, expression = f"{self.label}.{name}", f"{self.expression}.{quoted(name)}"
-            self.members[name] = Path(field, label, self.source, expression, values)
+            found[name] = Path(field, label, self.source, expression, values)
+        return found
 
     def inside(self, fact, ending, expression, values):
         source = f"(SELECT {expression} AS e FROM {self.source})"
@@ -68,16 +77,16 @@ class Path:
         return truth.present(self.values)
 
 
-def of_table(tables, index, name, rows):
+def of_table(tables, index, name):
     """The paths of the columns of a table, by their names in SQL."""
-    told = tables[index]
-    fields = [*carried_fields(tables, told), *((field["name"], field) for field in told["fields"])]
+    rows = tables.rows(index)
+    own = tables.told[index]["fields"]
     found = {}
-    for key, field in fields:
+    for key, field in tables.columns(index):
         column = column_name(field)
         values = [row.get(key) for row in rows]
         found[column] = Path(field, column, quoted(name), quoted(column), values)
-        found[column].is_carried = not isinstance(key, str)
+        found[column].is_carried = not any(field is one for one in own)
     return found
 
 
@@ -140,10 +149,12 @@ def questions(path):
 
 
 def type_check(kind):
-    names = SQL_TYPES.get(kind)
+    names = SQL_TYPES.get(kind, ())
 
     def is_right(answer):
-        return answer.endswith("[]") if kind == "list" else answer.startswith(names) and not answer.endswith("[]")
+        if kind == "list":
+            return LIST.fullmatch(answer) is not None
+        return answer.startswith(names) and not LIST.fullmatch(answer)
 
     is_right.__doc__ = f"a type for {kind}"
     return is_right

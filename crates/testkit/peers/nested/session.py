@@ -77,5 +77,9 @@ class Session:
 
     def metadata(self, dataset):
         """What is known of a dataset, as its file has it."""
-        (file,) = self.home.glob(f"datasets/*/*/*/{dataset}_metadata.json")
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(self.kept(f"{dataset}_metadata.json"))
+
+    def kept(self, name):
+        """The text of a file of a dataset."""
+        (file,) = self.home.glob(f"datasets/*/*/*/{name}")
+        return file.read_bytes().decode()

@@ -32,6 +32,9 @@ def compare_metadata(path):
         yield from compare(path, told, "objects", len(path.of(dict)))
     elif path.kind == "json":
         yield from compare_kinds(path, told)
+        for member in path.told_members.values():
+            for inner in member.all():
+                yield from compare_metadata(inner)
 
 
 def compare_summary(path, told):
@@ -62,6 +65,9 @@ def compare_summary(path, told):
             yield from compare_summary(path.each, told["values"])
     elif path.kind == "json":
         yield from compare_kinds(path, told)
+        members = {member.told["name"]: member for member in path.told_members.values()}
+        for field in told.get("fields", []):
+            yield from compare_summary(members[words.keys(field["name"])[-1]], field)
     elif path.kind == "struct" and "name" in told:
         # What lies in lists and maps is told of as a table.
         yield from compare_fields(path.members, told, path.label)

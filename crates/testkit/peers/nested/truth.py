@@ -85,6 +85,7 @@ def types_of(values):
 
 def settled(values):
     """Some languages write an empty map as an empty list: among objects it is one."""
+    values = list(values)
     kinds = {kind_of(value) for value in values} - {"null"}
     if kinds == {"struct", "list"} and not any(isinstance(value, list) and value for value in values):
         return [{} if isinstance(value, list) else value for value in values]
