@@ -27,6 +27,7 @@ from session import Refused, Session
 
 CHUNK = 50
 SUMMARY_TOKENS = (2000, 2000, 2000, 600)
+MAX_QUESTIONS = 60
 MAX_FAILURES = 5
 MAX_SHRINKS = 300
 EXAMPLE = re.compile(r"(?m)^- Example query: (.*)$")
@@ -73,11 +74,13 @@ def differences(session, results, counts):
         metadata = session.metadata(name[0])
         if metadata["format"] not in ("json", "ndjson"):
             return
-        document = payload(result, metadata)
+        document = payload(session, result, metadata)
         facts = metadata.get("tables", [])
-        if facts and facts[0]["kind"] != "inner":
-            kept.append((facts[0], tables.rows_of(facts, 0, document)))
-        yield from compare_dataset(session, name[0], metadata, reply, document, counts)
+        keys_of = lambda index: keys_in(session, table_name(name[0], facts[index], index), facts[index])
+        found = tables.Tables(facts, document, keys_of)
+        yield from compare_dataset(session, name[0], found, reply, counts)
+        if facts:
+            kept.append(found)
     counts.kept += 1
     if len(kept) == len(results) > 1:
         asked = list(history.questions(f"{tool}_history", kept))
@@ -85,39 +88,45 @@ def differences(session, results, counts):
         yield from ask(session, asked)
 
 
-def payload(result, metadata):
-    """The document that the metadata speak of."""
+def payload(session, result, metadata):
+    """The document that the metadata speak of: what was returned, and nothing else."""
+    kept = session.kept(metadata["parts"][metadata["payload"]]["file"])
     returned = truth.parse(result)
-    if metadata.get("payload", 0) > 0:
-        return returned["structuredContent"]
     text = returned["content"][0]["text"]
+    if kept != text and truth.parse(kept) != returned.get("structuredContent"):
+        raise tables.NoSuchTable("what is kept is not what was returned")
     if metadata["format"] == "ndjson":
-        return [truth.parse(line) for line in text.split("\n") if line]
-    return truth.parse(text)
+        return [truth.parse(line) for line in kept.split("\n") if line]
+    return truth.parse(kept)
 
 
-def compare_dataset(session, dataset, metadata, reply, document, counts):
-    facts = metadata.get("tables", [])
+def keys_in(session, name, told):
+    """The keys that a table has whose path does not name them all."""
+    column = paths.quoted(tables.column_name(told["fields"][0]))
+    return [row["key"] for row in session.rows(f"SELECT DISTINCT {column} AS key FROM {paths.quoted(name)}")]
+
+
+def compare_dataset(session, dataset, all_tables, reply, counts):
     summary = reply.get("structuredContent")
     asked, found = [], {}
-    for index, table in enumerate(facts):
+    for index, table in enumerate(all_tables.told):
         name = table_name(dataset, table, index)
         try:
-            rows = tables.rows_of(facts, index, document)
-        except (tables.NoSuchTable, KeyError, IndexError) as why:
+            rows = all_tables.rows(index)
+        except tables.NoSuchTable as why:
             yield f"{name} at {table.get('path')}: {type(why).__name__}: {why}"
             continue
         counts.tables += 1
         if table["records"] != len(rows):
             yield f"{name}: {table['records']} records are told, there are {len(rows)}"
-        found[name] = paths.of_table(facts, index, name, rows)
+        found[name] = paths.of_table(all_tables, index, name)
         asked.append(paths.count_of(name, len(rows)))
         for column in found[name].values():
             for path in column.all():
                 counts.paths += 1
                 path.label = f"{name}: {path.label}"
                 yield from told.compare_metadata(path)
-                if path.kind in truth.types_of(path.values):
+                if path.is_carried or path.kind in truth.types_of(path.values):
                     asked.extend(paths.questions(path))
     for question in told.text_questions(reply["content"][0]["text"], dataset, found):
         if isinstance(question, str):
@@ -152,35 +161,51 @@ def table_name(dataset, table, index):
 
 
 def ask(session, questions):
-    """Asks all at once; if that fails, all of a source, and then each alone."""
-    by_source = {}
-    for question in questions:
-        by_source.setdefault(question.source(), []).append(question)
-    groups = list(by_source.values())
-    for batch in (groups, *([group] for group in groups)):
+    """Asks many at once; if that fails, all of a source, and then each alone."""
+    for batch in batches(questions):
         try:
             answers = answers_to(session, batch)
         except Refused:
+            yield from ask_each(session, batch)
             continue
         for question, answer in answers:
             if not question.is_right(answer):
                 yield wrong(question, answer)
-        if batch is groups:
-            return
-    yield from ask_each(session, groups)
+
+
+def batches(questions):
+    """Questions by their sources, as many together as a query has room for."""
+    by_source = {}
+    for question in questions:
+        by_source.setdefault(question.source(), []).append(question)
+    batch, size = [], 0
+    for group in by_source.values():
+        for start in range(0, len(group), MAX_QUESTIONS):
+            part = group[start : start + MAX_QUESTIONS]
+            if batch and size + len(part) > MAX_QUESTIONS:
+                yield batch
+                batch, size = [], 0
+            batch.append(part)
+            size += len(part)
+    if batch:
+        yield batch
 
 
 def ask_each(session, groups):
-    """Asks the questions of those sources alone that cannot be asked together."""
+    """Asks those questions alone that cannot be asked together."""
     for group in groups:
-        try:
-            answers_to(session, [group])
-        except Refused:
-            for question in group:
-                try:
-                    answers_to(session, [[question]])
-                except Refused as why:
-                    yield wrong(question, f"error: {str(why)[:300]}")
+        for part in ([group], *([[question]] for question in group)):
+            try:
+                answers = answers_to(session, part)
+            except Refused as why:
+                if part[0] is not group:
+                    yield wrong(part[0][0], f"error: {str(why)[:300]}")
+                continue
+            for question, answer in answers:
+                if not question.is_right(answer):
+                    yield wrong(question, answer)
+            if part[0] is group:
+                break
 
 
 def answers_to(session, groups):

@@ -53,11 +53,11 @@ def series(seed):
     chance = random.Random(seed)
     maker = Maker(chance)
     form = chance.choice(
-        ["list", "list", "list", "envelope", "envelope", "ndjson", "map", "map of lists", "record", "deep"]
+        ["list", "list", "list", "envelope", "envelope", "ndjson", "map", "map of lists", "record", "deep", "pages", "responses"]
     )
     is_series = chance.random() < 0.05
-    is_odd = not is_series and chance.random() < 0.12
-    count = 300 if is_odd else chance.choice([1, 2, 3, 3, 5, 8, 13, 30, 60])
+    is_odd = not is_series and chance.random() < 0.1
+    count = 300 if is_odd else chance.choice([1, 2, 3, 3, 3, 5, 5, 8, 13, 30])
     shape = maker.object(3 if count > 30 else 4)
     name = next(key for key in iter(maker.key, None) if key != "total")
     values = []
@@ -89,7 +89,7 @@ class Maker:
     def object(self, depth):
         """The shape of an object: for each key, how often it is missing or null, and its shape."""
         members, taken = [], set()
-        for _ in range(self.chance.choice([1, 2, 3, 4, 6])):
+        for _ in range(self.chance.choice([1, 1, 2, 2, 3, 5])):
             key = self.key()
             if key in taken:
                 continue
@@ -241,6 +241,11 @@ class Maker:
         if form == "map of lists":
             parts = max(1, min(len(records), self.chance.choice([2, 3, 9, 14])))
             return Object((self.unique_key(place), records[place::parts]) for place in range(parts))
+        if form in ("pages", "responses"):
+            around = self.object(2)[1]
+            parts = [records[start : start + 7] for start in range(0, len(records), 7)]
+            pages = [Object([*self.object_value(around), (name, part)]) for part in parts]
+            return pages if form == "pages" else Object((self.unique_key(place), page) for place, page in enumerate(pages))
         inner = Object([("total", len(records)), ("next", self.chance.choice([None, "abc"])), (name, records)])
         if self.chance.random() < 0.3:
             inner.insert(0, ("echo", self.value(self.object(2))))

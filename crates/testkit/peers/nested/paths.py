@@ -4,16 +4,19 @@ A path is a column, a member of a struct, the elements of a list, or the keys an
 asked for in the way that it is written: `"a"."b"`, or `e` of `(SELECT unnest("a") AS e FROM …)`.
 """
 
+import re
 from collections import Counter
 from datetime import datetime, timedelta
 
 import truth
-from tables import carried_fields, column_name
+from tables import column_name
 
+LIST = re.compile(r"[A-Z].*\[\]", re.DOTALL)
+MAX_JSON_CHARS = 3000
 SQL_TYPES = {
     "integer": ("BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT", "DECIMAL(38,0)"), "float": ("DOUBLE",), "boolean": ("BOOLEAN",),
     "string": ("VARCHAR",), "timestamp": ("TIMESTAMP",), "date": ("DATE",), "uuid": ("VARCHAR", "UUID"),
-    "url": ("VARCHAR",), "null": ("VARCHAR",), "struct": ("STRUCT(",), "map": ("MAP(",), "json": ("JSON",),
+    "url": ("VARCHAR",), "null": ("VARCHAR", "JSON"), "struct": ("STRUCT(",), "map": ("MAP(",), "json": ("JSON",),
 }
 
 
@@ -22,13 +25,17 @@ class Path:
 
     def __init__(self, told, label, source, expression, values):
         self.told, self.label, self.source, self.expression = told, label, source, expression
-        self.kind, self.values = told["type"], values
+        self.kind, self.values = told["type"], truth.settled(values)
         self.members = {}
+        # Those of objects that are among other values: they are told of, but are no columns.
+        self.told_members = {}
         self.is_carried = False
         self.items = self.keys = self.each = None
         match self.kind:
             case "struct":
-                self.add_members(told.get("fields", []))
+                self.members = self.inner_paths()
+            case "json":
+                self.told_members = self.inner_paths()
             case "list":
                 elements = [element for value in self.of(list) for element in value]
                 self.items = self.inside("items", "[]", f"unnest({expression})", elements)
@@ -41,12 +48,15 @@ class Path:
     def of(self, kind):
         return [value for value in self.values if isinstance(value, kind)]
 
-    def add_members(self, fields):
-        for field in fields:
+    def inner_paths(self):
+        """The members of objects, by their names in SQL."""
+        found = {}
+        for field in self.told.get("fields", []):
             name = column_name(field)
             values = [value.get(field["name"]) if isinstance(value, dict) else None for value in self.values]
             label, expression = f"{self.label}.{name}", f"{self.expression}.{quoted(name)}"
-            self.members[name] = Path(field, label, self.source, expression, values)
+            found[name] = Path(field, label, self.source, expression, values)
+        return found
 
     def inside(self, fact, ending, expression, values):
         source = f"(SELECT {expression} AS e FROM {self.source})"
@@ -67,16 +77,16 @@ class Path:
         return truth.present(self.values)
 
 
-def of_table(tables, index, name, rows):
+def of_table(tables, index, name):
     """The paths of the columns of a table, by their names in SQL."""
-    told = tables[index]
-    fields = [*carried_fields(tables, told), *((field["name"], field) for field in told["fields"])]
+    rows = tables.rows(index)
+    own = tables.told[index]["fields"]
     found = {}
-    for key, field in fields:
+    for key, field in tables.columns(index):
         column = column_name(field)
         values = [row.get(key) for row in rows]
         found[column] = Path(field, column, quoted(name), quoted(column), values)
-        found[column].is_carried = not isinstance(key, str)
+        found[column].is_carried = not any(field is one for one in own)
     return found
 
 
@@ -139,10 +149,12 @@ def questions(path):
 
 
 def type_check(kind):
-    names = SQL_TYPES.get(kind)
+    names = SQL_TYPES.get(kind, ())
 
     def is_right(answer):
-        return answer.endswith("[]") if kind == "list" else answer.startswith(names) and not answer.endswith("[]")
+        if kind == "list":
+            return LIST.fullmatch(answer) is not None
+        return answer.startswith(names) and not LIST.fullmatch(answer)
 
     is_right.__doc__ = f"a type for {kind}"
     return is_right
@@ -158,8 +170,8 @@ def scalar_questions(path):
     yield Question(path, "max", shown(kind, f"max({expression})"), high, read)
     if not counted:
         return
-    ordered = f"(SELECT {expression} FROM {path.source} WHERE {expression} IS NOT NULL ORDER BY 1 DESC LIMIT 1)"
-    yield Question(path, "first in order", shown(kind, f"any_value({ordered})"), high, read)
+    first = f"first({expression} ORDER BY {expression} DESC) FILTER (WHERE {expression} IS NOT NULL)"
+    yield Question(path, "first in order", shown(kind, f"({first})"), high, read)
     # One that occurs, from the middle of those in order.
     by_order = sorted(path.present(), key=lambda value: truth.in_sql(kind, value))
     middle = by_order[len(by_order) // 2]
@@ -217,13 +229,20 @@ def map_questions(path):
 
 
 def json_questions(path):
-    texts = f"to_json(list(CAST({path.expression} AS VARCHAR)) FILTER (WHERE {path.expression} IS NOT NULL))"
-    yield Question(path, "values", f"CAST({texts} AS VARCHAR)", same_values(path.present()))
+    names = {"struct": "OBJECT", "list": "ARRAY", "string": "VARCHAR", "boolean": "BOOLEAN"}
+    counted = kinds(path.values)
+    for kind, name in names.items():
+        condition = f"json_type({path.expression}) = '{name}'"
+        yield Question(path, f"{kind}s", filtered(condition), counted[kind])
+    # A reply has room for so many.
+    if sum(map(len, map(truth.canonical, path.present()))) < MAX_JSON_CHARS:
+        texts = f"to_json(list(CAST({path.expression} AS VARCHAR)) FILTER (WHERE {path.expression} IS NOT NULL))"
+        yield Question(path, "values", f"CAST({texts} AS VARCHAR)", same_values(path.present()))
 
 
 def same_values(values):
     def is_right(answer):
-        found = [truth.parse(text) for text in truth.parse(answer)]
+        found = truth.settled([truth.parse(text) for text in truth.parse(answer)])
         return sorted(map(truth.canonical, found)) == sorted(map(truth.canonical, values))
 
     is_right.__doc__ = f"{str(values)[:300]}"

@@ -22,7 +22,7 @@ class Session:
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
         self.environment |= {
             "FOREBAY_HOME": str(self.home), "FOREBAY_REPLY_TOKENS": "1000000",
-            "FOREBAY_SUMMARY_TOKENS": str(summary_tokens), "FOREBAY_TOKENIZER": "estimate",
+            "FOREBAY_SUMMARY_TOKENS": str(summary_tokens), "FOREBAY_TOKENIZER": "estimate", "FOREBAY_QUERY_THREADS": "1",
         }
         command = [program, "wrap", "--threshold", "1", "--tools", "full", "--", sys.executable, "-B", str(SERVER)]
         self.process = subprocess.Popen(
@@ -70,9 +70,16 @@ class Session:
         text = result["content"][0]["text"]
         if result.get("isError"):
             raise Refused(text)
+        # What else is said is that there are more rows than are shown, or none.
+        if len(result["content"]) > 1 and text != "[]":
+            raise Refused(result["content"][1]["text"])
         return json.loads(text)
 
     def metadata(self, dataset):
         """What is known of a dataset, as its file has it."""
-        (file,) = self.home.glob(f"datasets/*/*/*/{dataset}_metadata.json")
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(self.kept(f"{dataset}_metadata.json"))
+
+    def kept(self, name):
+        """The text of a file of a dataset."""
+        (file,) = self.home.glob(f"datasets/*/*/*/{name}")
+        return file.read_bytes().decode()

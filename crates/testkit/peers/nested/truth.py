@@ -83,6 +83,15 @@ def types_of(values):
     return {"string"} if kinds <= TEXT_KINDS else {"json"}
 
 
+def settled(values):
+    """Some languages write an empty map as an empty list: among objects it is one."""
+    values = list(values)
+    kinds = {kind_of(value) for value in values} - {"null"}
+    if kinds == {"struct", "list"} and not any(isinstance(value, list) and value for value in values):
+        return [{} if isinstance(value, list) else value for value in values]
+    return values
+
+
 def instant(text):
     """A time in microseconds since 1970, in UTC; one without a zone is in UTC."""
     year, month, day_, hour, minute, second, fraction, zone = TIMESTAMP.fullmatch(text).groups()
