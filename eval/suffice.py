@@ -77,7 +77,9 @@ def tells_as_a_name(text, name):
     """True if a word that summaries use anyway stands for a field: `url (string)`, `"url":`, `link.url`,
     `url,VARCHAR` in a description."""
     word = re.escape(name)
-    return re.search(rf'(?<!\w){word} \(|"{word}"+[: ]|\.{word}(?!\w)|(?m:^{word},)', text, re.IGNORECASE) is not None
+    kinds = "string|integer|float|boolean|timestamp|date|uuid|url|list|map|struct|json|null"
+    said = rf'(?<!\w){word} (?:\(|(?:{kinds})\b)|"{word}"+[: ]|\.{word}(?!\w)|(?m:^{word},)'
+    return re.search(said, text, re.IGNORECASE) is not None
 
 
 def names_part(summary):
