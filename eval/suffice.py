@@ -93,22 +93,28 @@ async def find_out(session, known, call, effort):
     """Makes the calls that tell what is missing for `call`, until nothing is."""
     missing = known.missing(call)
     effort.missing += missing
-    for inquiry in inquiries(call, missing):
-        if not missing:
-            return
+    ahead = list(inquiries(call, missing))
+    while missing and ahead:
+        inquiry = ahead.pop(0)
         reply = await session.ask(inquiry["name"], inquiry["arguments"])
         effort.calls += 1
         effort.tokens += tokens.count_json(inquiry) + reply.tokens
         if not reply.is_error:
             known.learn(told_by(inquiry, reply.text))
+            # What is too long for a reply is saved, so that the names alone can be asked for.
+            if is_description(inquiry) and reply.note and reply.handle:
+                ahead.insert(0, query(f"SELECT column_name FROM {reply.handle}"))
         missing = known.missing(call)
     effort.unknown += missing
 
 
 def told_by(inquiry, text):
     """What a reply tells of a dataset; the header of a description is the same for all."""
-    is_described = inquiry["arguments"].get("query", "").startswith("DESCRIBE")
-    return text.partition("\n")[2] if is_described else text
+    return text.partition("\n")[2] if is_description(inquiry) else text
+
+
+def is_description(inquiry):
+    return inquiry["arguments"].get("query", "").startswith("DESCRIBE")
 
 
 def inquiries(call, missing):
