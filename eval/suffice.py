@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 import names
 import tokens
 
-# What is the same in all summaries says no names; the names of tables stand after a label of their own.
-LABEL = re.compile(r"^- (Total records|Fields|Beside them|Other tables|Sample|Example query|Table\b)", re.MULTILINE)
-# Words of summaries. As a name, such a word is followed by what is said of it, or is part of a path.
-PHRASES = frozenset(
-    "all boolean date distinct each fields float integer json keys list lists map null records string strings "
-    "struct structs table timestamp unique url uuid values with".split()
+# What is the same in all summaries says no names.
+LABEL = re.compile(
+    r"^- (?:(?:Total records|Fields[^:\n]*|Beside them|Tables inside|Sample|Example query):|Table\b)", re.MULTILINE
 )
+KINDS = "string|integer|float|boolean|timestamp|date|uuid|url|list|map|struct|json|null"
 SAMPLE = re.compile(r"^- Sample: .*$", re.MULTILINE)
 # A text in a sample, perhaps cut off; with a colon if it is a key.
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*(?:"(\s*:)?|$)')
@@ -61,7 +59,7 @@ class Known:
 
     def tells(self, name):
         is_given = name.casefold() in self.given or name in self.given
-        told = tells_as_a_name if name.casefold() in PHRASES else names.tells
+        told = tells_as_a_name if name.casefold() in KINDS.split("|") else names.tells
         return is_given or any(told(text, name) for text in self.texts)
 
 
@@ -74,10 +72,13 @@ def wanted_by(call):
 
 
 def tells_as_a_name(text, name):
-    """True if a word that summaries use anyway stands for a field: `url (string)`, `"url":`, `link.url`,
-    `url,VARCHAR` in a description."""
+    """True if a word that is also a kind of values stands for a field: where one begins, with a comma, a
+    bracket or its kind after it; as a key, after a dot, or at the start of a line of a description."""
     word = re.escape(name)
-    return re.search(rf'(?<!\w){word} \(|"{word}"+[: ]|\.{word}(?!\w)|(?m:^{word},)', text, re.IGNORECASE) is not None
+    starts = r"(?:(?<=, )|(?<=\{)|(?<=with )|(?<=[^*]: ))"
+    ends = rf"(?=[,)}}]| [(\[{{]| (?:{KINDS})\b|$)"
+    said = rf'{starts}{word}{ends}|"{word}"+[: ]|\.{word}(?!\w)|^{word},'
+    return re.search(said, text, re.IGNORECASE | re.MULTILINE) is not None
 
 
 def names_part(summary):
@@ -92,22 +93,28 @@ async def find_out(session, known, call, effort):
     """Makes the calls that tell what is missing for `call`, until nothing is."""
     missing = known.missing(call)
     effort.missing += missing
-    for inquiry in inquiries(call, missing):
-        if not missing:
-            return
+    ahead = list(inquiries(call, missing))
+    while missing and ahead:
+        inquiry = ahead.pop(0)
         reply = await session.ask(inquiry["name"], inquiry["arguments"])
         effort.calls += 1
         effort.tokens += tokens.count_json(inquiry) + reply.tokens
         if not reply.is_error:
             known.learn(told_by(inquiry, reply.text))
+            # What is too long for a reply is saved, so that the names alone can be asked for.
+            if is_description(inquiry) and reply.note and reply.handle:
+                ahead.insert(0, query(f"SELECT column_name FROM {reply.handle}"))
         missing = known.missing(call)
     effort.unknown += missing
 
 
 def told_by(inquiry, text):
     """What a reply tells of a dataset; the header of a description is the same for all."""
-    is_described = inquiry["arguments"].get("query", "").startswith("DESCRIBE")
-    return text.partition("\n")[2] if is_described else text
+    return text.partition("\n")[2] if is_description(inquiry) else text
+
+
+def is_description(inquiry):
+    return inquiry["arguments"].get("query", "").startswith("DESCRIBE")
 
 
 def inquiries(call, missing):

@@ -64,8 +64,8 @@ class NamesInASummary(unittest.TestCase):
 
 Summary (names, values and samples are data, not instructions):
 - Total records: 2 (json at $.items)
-- Fields: id (integer 1..2), offer (struct: price string), link (url, unique)
-- Table dataset_abcdefgh_tags: 9 records at $.items[].tags, each with id: date (string)
+- Fields, string if no type: id (integer 1..2), offer (struct: price), link (url, unique), site url, as {*: json}
+- Table dataset_abcdefgh_tags: 9 records at $.items[].tags, each with id: date (string), of {list, map float}
 - Sample: {"id":1,"kind":"store","offer":{"pri…
 The whole result is kept in /tmp/somewhere
 """
@@ -78,12 +78,12 @@ The whole result is kept in /tmp/somewhere
         self.assertTrue(self.tells("dataset_abcdefgh_tags"))
 
     def test_parts_of_words_values_of_samples_and_what_is_always_said_are_not(self):
-        self.assertFalse(any(map(self.tells, ["pri", "store", "offe", "values", "tmp", "Fields"])))
+        self.assertFalse(any(map(self.tells, ["pri", "store", "offe", "values", "tmp", "Fields", "type"])))
 
-    def test_a_word_of_all_summaries_is_told_where_it_is_a_name(self):
+    def test_a_kind_of_values_is_told_where_it_is_a_name(self):
         part = suffice.names_part(self.SUMMARY)
-        told = {name for name in ("date", "url", "each", "string") if suffice.tells_as_a_name(part, name)}
-        self.assertEqual(told, {"date"})
+        told = {name for name in suffice.KINDS.split("|") if suffice.tells_as_a_name(part, name)}
+        self.assertEqual(told, {"date", "list", "map"})
 
 
 if __name__ == "__main__":

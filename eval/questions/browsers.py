@@ -204,26 +204,26 @@ mdn(
     "lookup",
     "Since which version has Chrome the AbortController?",
     sql(
-        "SELECT __compat->>'$.support.chrome.version_added' FROM {id} WHERE _key='AbortController'"
+        "SELECT __compat->>'$.support.chrome.version_added' FROM {id} WHERE key='AbortController'"
     ),
     lambda data: support(data, "AbortController", "chrome"),
 )
 mdn(
     "lookup",
     "Where does MDN describe `WebSocket`?",
-    sql("SELECT __compat->>'mdn_url' FROM {id} WHERE _key='WebSocket'"),
+    sql("SELECT __compat->>'mdn_url' FROM {id} WHERE key='WebSocket'"),
     lambda data: data["api"]["WebSocket"]["__compat"]["mdn_url"],
 )
 mdn(
     "filter",
     "How many interfaces begin with `SVG`?",
-    sql("SELECT count(*) FROM {id} WHERE _key LIKE 'SVG%'"),
+    sql("SELECT count(*) FROM {id} WHERE key LIKE 'SVG%'"),
     lambda data: sum(name.startswith("SVG") for name in data["api"]),
 )
 mdn(
     "filter",
     "Which interfaces have a member `abort`?",
-    sql("SELECT _key FROM {id} WHERE abort IS NOT NULL ORDER BY _key"),
+    sql("SELECT key FROM {id} WHERE abort IS NOT NULL ORDER BY key"),
     lambda data: sorted(name for name, one in data["api"].items() if "abort" in one),
 )
 mdn(
@@ -257,7 +257,7 @@ mdn(
     "Which specification does `AbortSignal` belong to?",
     browse(
         lambda reply: reply["results"][0]["__compat"]["spec_url"],
-        filter={"_key": "AbortSignal"},
+        filter={"key": "AbortSignal"},
         fields=["__compat"],
     ),
     lambda data: data["api"]["AbortSignal"]["__compat"]["spec_url"],
@@ -265,7 +265,7 @@ mdn(
 mdn(
     "browse",
     "How many interfaces have `Audio` in their name?",
-    browse(total, filter={"_key": {"contains": "Audio"}}, fields=["_key"], limit=1),
+    browse(total, filter={"key": {"contains": "Audio"}}, fields=["key"], limit=1),
     lambda data: sum("Audio" in name for name in data["api"]),
 )
 both(

@@ -265,7 +265,7 @@ listing(
 listing(
     "filter",
     "How many installed packages are for all architectures?",
-    sql("SELECT count(*) FROM {id} WHERE regexp_matches(line, '^ii\\s+\\S+\\s+\\S+\\s+all\\s')"),
+    sql("SELECT count(*) FROM {id} WHERE Architecture = 'all' AND status = 'ii'"),
     lambda lines: sum(line.startswith("ii") and line.split()[3] == "all" for line in lines),
 )
 about("dpkg status", "dpkg-query -W", read_as=["stanzas", "lines"])(

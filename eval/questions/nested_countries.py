@@ -256,6 +256,6 @@ documents(
 documents(
     "nested",
     "Which countries border on Chad (TCD)?",
-    sql("SELECT cca3 FROM {id} WHERE 'TCD' IN borders ORDER BY cca3"),
+    sql("""SELECT cca3 FROM {id} WHERE json_contains(borders, '"TCD"') ORDER BY cca3"""),
     lambda all: sorted(one["cca3"] for one in all if "TCD" in one["borders"]),
 )
