@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench capture` measures in one run, and prints as ratios: a result of 50,000
 //! records through `forebay wrap`, kept and untouched, and through `mcp-compressor --shrinkfit` from
-//! PyPI, if Python is there; how cost and memory grow up to 1 GiB; how fast records are profiled,
+//! PyPI, if Python is there; nested records, likewise; how cost and memory grow up to 1 GiB; how fast records are profiled,
 //! beside a `serde_json::Value` parse of the same bytes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
@@ -24,6 +24,7 @@ use common::{Server, millis, ratio, resident, target};
 use forebay_testkit::{programs, real};
 
 const RECORDS: u64 = 50_000;
+const NESTED_RECORDS: u64 = 30_000;
 const CALLS: usize = 31;
 const PEER_CALLS: usize = 5;
 const ROUNDS: usize = 7;
@@ -34,6 +35,7 @@ fn main() {
     let mut report = String::new();
     let home = Home::new();
     beside_the_relay_and_a_peer(&home, &mut report);
+    nested(&home, &mut report);
     profiling(&home, &mut report);
     growth(&home, &mut report);
     std::io::stdout().write_all(report.as_bytes()).expect("stdout");
@@ -90,6 +92,55 @@ fn beside_the_relay_and_a_peer(home: &Home, report: &mut String) {
             let _ = writeln!(report, "  mcp-compressor: not measured, it could not be installed");
         }
     }
+}
+
+/// Records with objects and lists in them, whose inside is told as well.
+fn nested(home: &Home, report: &mut String) {
+    fs::create_dir_all(&home.0).expect("a folder");
+    let file = home.0.join("nested.json");
+    let records: Vec<String> = (0..NESTED_RECORDS).map(nested_record).collect();
+    let text = format!("[{}]", records.join(","));
+    fs::write(&file, &text).expect("a disk");
+    let path = file.display();
+    let call = |id: usize| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"file","arguments":{{"path":"{path}"}}}}}}"#
+        )
+    };
+    let mut relay = home.forebay(&["--no-capture"]);
+    let mut keeping = home.forebay(&[]);
+    let (mut untouched, mut kept) = (Vec::new(), Vec::new());
+    relay.ask(call(0).as_bytes());
+    keeping.ask(call(0).as_bytes());
+    for id in 1..=CALLS {
+        untouched.push(relay.ask(call(id).as_bytes()));
+        kept.push(keeping.ask(call(id).as_bytes()));
+    }
+    let (untouched, kept) = (median(untouched), median(kept));
+    let megabytes = text.len() as f64 / 1e6;
+    let _ = writeln!(report, "\n{NESTED_RECORDS} nested records, {megabytes:.1} MB      p50");
+    for (name, time) in [("relayed untouched", untouched), ("kept", kept)] {
+        let _ = writeln!(report, "  {name:<22} {:>9.2} ms", millis(time));
+    }
+    let _ = writeln!(report, "  kept / relayed untouched {:.1}", ratio(kept, untouched));
+}
+
+fn nested_record(n: u64) -> String {
+    let lines: Vec<String> = (0..n % 5)
+        .map(|k| {
+            format!(r#"{{"sku":"S{}","quantity":{},"price":{}.5}}"#, (n + k) % 300, k + 1, n % 90)
+        })
+        .collect();
+    format!(
+        r#"{{"id":{n},"customer":{{"name":"customer {}","address":{{"city":"city {}","zip":"{:05}"}},"vip":{}}},"lines":[{}],"tags":["a{}","b"],"labels":{{"k{}":"v"}},"note":null}}"#,
+        n % 900,
+        n % 40,
+        n % 99_999,
+        n.is_multiple_of(7),
+        lines.join(","),
+        n % 12,
+        n % 60,
+    )
 }
 
 /// The median time and the length of the reply of the best peer, on the same result.

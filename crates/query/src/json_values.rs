@@ -86,6 +86,11 @@ impl<'e> Asker<'e> {
                 for part in operands(tree) {
                     self.judge(part, scope);
                 }
+                if tree["type"] == "ORDER_MODIFIER" {
+                    for order in tree["orders"].as_array().into_iter().flatten() {
+                        self.judge(scope.numbered(&order["expression"]), scope);
+                    }
+                }
                 members.values().for_each(|part| self.look(part, scope));
             }
             _ => {}
@@ -94,7 +99,6 @@ impl<'e> Asker<'e> {
 
     /// Refuses the query if an expression that is used as a plain value is JSON.
     fn judge(&mut self, expression: &Value, scope: &Scope<'_>) {
-        let expression = scope.resolved(expression);
         // As a text it has its quotes.
         let is_text = expression["class"] == "CAST" && expression["cast_type"]["id"] == "VARCHAR";
         let value = if is_text { &expression["child"] } else { expression };
@@ -102,7 +106,15 @@ impl<'e> Asker<'e> {
             return;
         }
         self.left -= 1;
-        if self.kind(value, scope).as_deref() == Some("JSON") {
+        // A name is a column's before it is an alias.
+        let (value, kind) = match self.kind(value, scope) {
+            Some(kind) => (value, Some(kind)),
+            None => {
+                let value = scope.aliased(value);
+                (value, self.kind(value, scope))
+            }
+        };
+        if kind.as_deref() == Some("JSON") {
             self.refused = Some(self.advice(value, scope));
         }
     }
@@ -171,23 +183,32 @@ impl<'t> Scope<'t> {
         Self { node: Some(node), tables }
     }
 
-    /// What an expression stands for: a column's alias, or its number, for the column.
-    fn resolved<'v>(&self, expression: &'v Value) -> &'v Value
+    fn selected(&self) -> &'t [Value] {
+        let selected = self.node.and_then(|node| node["select_list"].as_array());
+        selected.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What an ORDER BY stands for: the number of a column for the column.
+    fn numbered<'v>(&self, expression: &'v Value) -> &'v Value
     where
         't: 'v,
     {
-        let selected = self.node.and_then(|node| node["select_list"].as_array());
-        let Some(selected) = selected else { return expression };
-        if let Some(number) = expression["value"]["value"].as_u64() {
-            let index = usize::try_from(number).unwrap_or(0).checked_sub(1);
-            return index.and_then(|index| selected.get(index)).unwrap_or(expression);
-        }
+        let number = expression["value"]["value"].as_u64();
+        let index = number.and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
+        index.and_then(|index| self.selected().get(index)).unwrap_or(expression)
+    }
+
+    /// What a name stands for: the alias of a column for the column.
+    fn aliased<'v>(&self, expression: &'v Value) -> &'v Value
+    where
+        't: 'v,
+    {
         let [name] = expression["column_names"].as_array().map(Vec::as_slice).unwrap_or_default()
         else {
             return expression;
         };
         let is_alias = |one: &&Value| one["alias"] == *name && one["class"] != "STAR";
-        selected.iter().find(is_alias).unwrap_or(expression)
+        self.selected().iter().find(is_alias).unwrap_or(expression)
     }
 
     /// A statement that selects nothing but an expression.
@@ -208,7 +229,7 @@ impl<'t> Scope<'t> {
     }
 }
 
-/// The parts of an expression, or of a SELECT, that are used as plain values.
+/// The parts of an expression that are used as plain values.
 fn operands(tree: &Value) -> Vec<&Value> {
     let all = |key: &str| tree[key].as_array().into_iter().flatten().collect::<Vec<&Value>>();
     match tree["class"].as_str() {
@@ -221,9 +242,6 @@ fn operands(tree: &Value) -> Vec<&Value> {
             let name = tree["function_name"].as_str().unwrap_or_default().to_lowercase();
             let is_welcome = WELCOME.contains(&name.as_str()) || name.contains("json");
             if is_welcome { Vec::new() } else { all("children") }
-        }
-        _ if tree["type"] == "ORDER_MODIFIER" => {
-            all("orders").into_iter().map(|order| &order["expression"]).collect()
         }
         _ => Vec::new(),
     }

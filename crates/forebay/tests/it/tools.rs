@@ -5,6 +5,7 @@ mod analyzing;
 mod arguments;
 mod exporting;
 mod listing;
+mod nested;
 mod offering;
 mod reading;
 mod workers;

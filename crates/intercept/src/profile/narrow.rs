@@ -1,5 +1,5 @@
 //! A table must not have more columns than a database can hold: each takes memory, however few
-//! values it has. Where members of structs are too many, the widest structs stay JSON.
+//! values it has. Where members of structs are too many, the structs that fewest records have stay JSON.
 
 use super::{Field, Kind, field::Nested};
 
@@ -9,16 +9,19 @@ const MAX_COLUMNS: usize = 1_000;
 /// Makes fields JSON until all columns together are few enough.
 pub(super) fn to_fit(fields: &mut [Field]) {
     let most = MAX_COLUMNS.max(fields.len());
-    let mut widths: Vec<usize> = fields.iter().map(width).collect();
-    let mut all: usize = widths.iter().sum();
-    while all > most {
-        let Some((index, widest)) = widths.iter().copied().enumerate().max_by_key(|(_, it)| *it)
-        else {
+    let mut all: usize = fields.iter().map(width).sum();
+    let mut order: Vec<usize> = (0..fields.len()).collect();
+    // Of equally rare ones the widest.
+    order.sort_by_key(|index| (fields[*index].present, std::cmp::Reverse(width(&fields[*index]))));
+    for index in order {
+        let width = width(&fields[index]);
+        if all <= most {
             return;
-        };
-        make_json(&mut fields[index]);
-        widths[index] = 1;
-        all -= widest - 1;
+        }
+        if width > 1 {
+            make_json(&mut fields[index]);
+            all -= width - 1;
+        }
     }
 }
 

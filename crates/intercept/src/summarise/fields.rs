@@ -61,11 +61,11 @@ impl<'a> Teller<'a> {
     }
 
     fn is_told(&self, node: &Node<'a>) -> bool {
-        node.rank < self.extent.told
+        node.told < self.extent.told
     }
 
     fn is_full(&self, node: &Node<'a>) -> bool {
-        node.rank < self.extent.full
+        node.full < self.extent.full && self.is_told(node)
     }
 
     /// `status (string: active 3000, inactive 1500)`, or `offer (struct: price (float 1..9))`; without

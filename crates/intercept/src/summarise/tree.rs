@@ -1,7 +1,7 @@
 //! Which fields are told of, and which of them with their facts: the most telling first.
 //!
-//! The fields of all tables, and what lies in them, are one list by weight. A field is told of where
-//! the one is told of that it lies in, so none weighs more than that.
+//! The fields of all tables, and what lies in them, are one list. A field is told of where the one is
+//! told of that it lies in, so none weighs more than that, or comes before it.
 
 use crate::profile::{Count, Field, Kind, Profile};
 
@@ -15,10 +15,21 @@ pub(super) struct Tree<'a> {
 /// A field, and what lies in it.
 pub(super) struct Node<'a> {
     pub(super) field: &'a Field,
-    /// How many are told of before it.
-    pub(super) rank: usize,
+    /// How many are told of before it: what is further out comes first.
+    pub(super) told: usize,
+    /// How many are told of with their facts before it: what is more telling comes first.
+    pub(super) full: usize,
     weight: u64,
+    depth: usize,
     members: Vec<usize>,
+}
+
+/// Where a field lies.
+#[derive(Clone, Copy)]
+struct Within {
+    depth: usize,
+    /// In a value that is JSON.
+    is_json: bool,
 }
 
 impl<'a> Tree<'a> {
@@ -28,14 +39,21 @@ impl<'a> Tree<'a> {
             // The main table is what a result is about; those inside are told of with their lists.
             let most = if index == 0 { 100 } else { 60 };
             let fields = if table.within.is_none() { table.fields.as_slice() } else { &[] };
-            let fields = fields.iter().map(|field| tree.add(field, most, false)).collect();
+            let fields = fields
+                .iter()
+                .map(|field| tree.add(field, most, Within { depth: 0, is_json: false }))
+                .collect();
             tree.tables.push(fields);
         }
         let mut order: Vec<usize> = (0..tree.nodes.len()).collect();
         // Stable: of equally telling ones the first comes first.
         order.sort_by_key(|index| std::cmp::Reverse(tree.nodes[*index].weight));
+        for (rank, index) in order.iter().enumerate() {
+            tree.nodes[*index].full = rank;
+        }
+        order.sort_by_key(|index| tree.nodes[*index].depth);
         for (rank, index) in order.into_iter().enumerate() {
-            tree.nodes[index].rank = rank;
+            tree.nodes[index].told = rank;
         }
         tree
     }
@@ -57,18 +75,20 @@ impl<'a> Tree<'a> {
         node.members.iter().map(|index| &self.nodes[*index]).collect()
     }
 
-    fn add(&mut self, field: &'a Field, most: u64, is_in_json: bool) -> usize {
+    fn add(&mut self, field: &'a Field, most: u64, within: Within) -> usize {
         let weight = weight(field).min(most);
         let index = self.nodes.len();
-        self.nodes.push(Node { field, rank: 0, weight, members: Vec::new() });
+        let depth = within.depth;
+        self.nodes.push(Node { field, told: 0, full: 0, weight, depth, members: Vec::new() });
         // From JSON, only what is in objects can be had by name.
-        let is_reached = !is_in_json || matches!(field.kind, Kind::Struct | Kind::Json);
+        let is_reached = !within.is_json || matches!(field.kind, Kind::Struct | Kind::Json);
         let members = if is_reached { members_of(field) } else { &[] };
-        let is_in_json = is_in_json || field.kind == Kind::Json;
+        let is_json = within.is_json || field.kind == Kind::Json;
+        let further = Within { depth: depth + 1, is_json };
         // What is further in tells a little less.
         let inside = weight * 9 / 10;
         self.nodes[index].members =
-            members.iter().map(|field| self.add(field, inside, is_in_json)).collect();
+            members.iter().map(|field| self.add(field, inside, further)).collect();
         index
     }
 }
