@@ -127,7 +127,8 @@ def compare_inner_tables(metadata, text):
     wanted = {
         (place, *column) for place, said in enumerate(tables) for column in lists_and_maps(said["fields"])
     }
-    if len(wanted - there) != metadata.get("otherTables", 0) or there - wanted:
+    # Others that are counted may lie elsewhere in the document.
+    if len(wanted - there) > metadata.get("otherTables", 0) or there - wanted:
         yield f"tables that are not told: {sorted(wanted - there)[:5]}, or are none: {sorted(there - wanted)[:5]}"
     if metadata["format"] != "json":
         return

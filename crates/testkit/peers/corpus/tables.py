@@ -3,7 +3,10 @@
 import json
 
 from documents import NoSuchTable, Row
-from nested import column_of, compare_names, compare_tree
+from nested import DEEP, column_of, compare_names, compare_tree
+
+# Records of more paths than this may be too wide for columns of their own.
+WIDE = 1_000
 
 
 class Told:
@@ -45,9 +48,19 @@ class Told:
         own = [field for name, field in self.columns.items() if self.outside[name] is None]
         names = list(dict.fromkeys(key for row in self.rows for key in row.record))
         yield from compare_names({**self.said, "fields": own}, names, "fields")
+        depth = DEEP if self.is_wide() else self.depth
         for name, field in self.columns.items():
             values = [self.value(row, [name]) for row in self.rows]
-            yield from compare_tree(field, values, len(self.rows), field["name"], self.depth)
+            yield from compare_tree(field, values, len(self.rows), field["name"], depth)
+
+    def is_wide(self):
+        """True if there are so many paths in the records that objects may be left as JSON."""
+        found = set()
+        for row in self.rows:
+            found.update(paths_in(row.record))
+            if len(found) > WIDE:
+                return True
+        return False
 
     def field(self, way):
         """What is told at a path of names in SQL."""
@@ -94,6 +107,18 @@ def carried(said, parent, row, number):
         for name, source in zip(said["carried"], sources)
     }
     return {"_parent": number, **columns} if said.get("hasNumber") else columns
+
+
+def paths_in(value, way=()):
+    """The paths to what holds no others."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from paths_in(inner, (*way, name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths_in(inner, (*way, None))
+    else:
+        yield way
 
 
 def field_at(fields, column):
