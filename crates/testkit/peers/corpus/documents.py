@@ -138,13 +138,13 @@ def json_table(text, path, kind):
     """The rows of the table of this kind at `path` in a JSON document."""
     found, is_inside = places(parsed(text), path)
     readers = {
-        "list": (list, listed), "grouped": (list, listed), "map": (dict, mapped), "columns": (dict, columns), "rows": (list, rows),
-        "values": (list, values), "object": (dict, single),
+        "list": (list, listed), "grouped": (list, listed), "map": (dict, mapped), "object": (dict, single),
+        "columns": (dict, columns), "rows": (list, rows), "values": (list, values),
     }
     sort, reader = readers.get(kind, (None, None))
     table = []
     for value, around in found:
-        if kind == "list" and is_inside and isinstance(value, dict):
+        if kind in ("list", "grouped") and is_inside and isinstance(value, dict):
             table.append(Row(value, around))
         elif sort is None or not isinstance(value, sort):
             raise NoSuchTable(f"what is at {path} cannot be of kind {kind}")

@@ -1,7 +1,7 @@
 """What SQL has of the fields that are told: types, counts and ranges, asked of the program itself.
 
-Every path to a value that holds no others is asked for, through structs, lists and maps, or a sample of
-them if there are many, and what comes back is compared with what Python finds in the rows.
+Every path is asked for, through structs, lists and maps, or a sample of paths and tables if there are
+many, and what comes back is compared with what Python finds in the rows.
 """
 
 import json
@@ -16,6 +16,8 @@ import scalars
 from nested import column_of, present
 
 MAX_PATHS = 60
+# Each has to be made before it can be asked.
+MAX_TABLES = 12
 TYPES = {
     "integer": r"BIGINT|HUGEINT|DECIMAL\(38,0\)", "float": "DOUBLE", "boolean": "BOOLEAN",
     "timestamp": r"TIMESTAMP( WITH TIME ZONE)?", "date": "DATE", "struct": r"STRUCT\(.*\)",
@@ -162,7 +164,9 @@ def unnested(expression, source):
 
 def compare(ask, tables, seed):
     """What is wrong with the rows and the paths of `tables`, which are pairs of a name in SQL and a table."""
-    found = []
+    chance, found = random.Random(seed), []
+    if len(tables) > MAX_TABLES:
+        tables = [tables[0], *chance.sample(tables[1:], MAX_TABLES - 1)]
     counts = [f"SELECT count(*) FROM {name}" for name, _ in tables]
     for (name, table), answer in zip(tables, answers(ask, counts)):
         if isinstance(answer, Refused):
@@ -172,7 +176,7 @@ def compare(ask, tables, seed):
         else:
             found += paths(table, name)
     if len(found) > MAX_PATHS:
-        found = random.Random(seed).sample(found, MAX_PATHS)
+        found = chance.sample(found, MAX_PATHS)
     for path, answer in zip(found, answers(ask, [path.query() for path in found])):
         if isinstance(answer, Refused):
             yield f"{path.name} cannot be asked for: {answer}"
