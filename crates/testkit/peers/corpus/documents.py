@@ -7,6 +7,7 @@ Nothing here is shared with Forebay, nor made after it. What takes long is read 
 """
 
 import csv
+import dataclasses
 import functools
 import io
 import itertools
@@ -15,7 +16,6 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 from collections import Counter
-from dataclasses import dataclass, field
 
 import flow
 from flow import Number
@@ -48,14 +48,14 @@ class Table:
         return self.records - self.fields[name].total()
 
 
-@dataclass
+@dataclasses.dataclass
 class Row:
     """A record, and what is known of it from around it: the keys of maps, and what it lies in."""
 
     record: dict
-    around: dict = field(default_factory=dict)
+    around: dict = dataclasses.field(default_factory=dict)
     # The columns of a parent that come with it, by their names in SQL.
-    carried: dict = field(default_factory=dict)
+    carried: dict = dataclasses.field(default_factory=dict)
 
 
 class NoSuchTable(Exception):

@@ -126,17 +126,14 @@ def paths(table, name):
     for column, field in table.columns.items():
         values = [table.value(row, [column]) for row in table.rows]
         yield from within(field, f"{name}.{column}", name, quoted(column), values)
-    for column in table.rows[0].carried if table.rows else ():
+    for column, said in table.carried.items():
         values = [row.carried[column] for row in table.rows]
-        if present(values) and all(not isinstance(value, (dict, list)) for value in values):
-            values = [nested.Number(value) if column == "_parent" else value for value in values]
-            types = nested.types_of(present(values), 1)
-            yield Path(f"{name}.{column}", name, quoted(column), {"type": types.pop()}, present(values))
+        yield from within(said, f"{name}.{column}", name, quoted(column), values)
 
 
 def within(said, name, source, expression, values):
     """The path to `values`, and those to what lies in them."""
-    values = present(values)
+    values = present(values, said["type"])
     yield Path(name, source, expression, said, values)
     kind = said["type"]
     if kind == "struct":

@@ -11,7 +11,7 @@ import nested
 import queries
 import scalars
 import sql
-from example import DOCUMENT, INNER, METADATA, NESTED, ROWS, field, plain
+from example import DOCUMENT, INNER, METADATA, NESTED, ROWS, field, lists, plain
 from flow import Number
 
 
@@ -120,11 +120,14 @@ class Facts(unittest.TestCase):
             metadata = {"format": "json", "recordCount": 2, "tables": [table], "otherTables": int(kind == "map")}
             self.assertEqual(list(facts.compare(metadata, rows)) == [], kind != "json", kind)
 
-    def test_an_empty_list_among_objects_is_an_empty_object(self):
-        said = {"type": "struct", "nulls": 0, "fields": [field("a", "integer", 1, 1, 1, "1", "1")]}
-        self.assertEqual(list(nested.compare_tree(said, [{"a": Number("1")}, []], 2, "d")), [])
-        for other in ([1], "x"):
-            self.assertEqual(len(list(nested.compare_tree(said, [{"a": Number("1")}, other], 2, "d"))), 1)
+    def test_an_empty_list_among_objects_may_be_one_of_them_and_the_other_way_round(self):
+        number = Number("1")
+        struct = {"type": "struct", "nulls": 0, "fields": [field("a", "integer", 1, 1, 1, "1", "1")]}
+        told = lists(0, 2, 0, 1, 1, plain("integer", 0, 1, 1, "1", "1"))
+        for said, full, empty in ((struct, {"a": number}, []), (told, [number], {})):
+            self.assertEqual(list(nested.compare_tree(said, [full, empty], 2, "d")), [])
+            for other in (["x"], {"x": "y"}, "x"):
+                self.assertNotEqual(list(nested.compare_tree(said, [full, other], 2, "d")), [])
 
     def test_wrong_tables_are_found(self):
         changes = [
