@@ -7,6 +7,7 @@ Nothing here is shared with Forebay, nor made after it. What takes long is read 
 """
 
 import csv
+import dataclasses
 import functools
 import io
 import itertools
@@ -15,7 +16,6 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 from collections import Counter
-from dataclasses import dataclass, field
 
 import flow
 from flow import Number
@@ -48,14 +48,14 @@ class Table:
         return self.records - self.fields[name].total()
 
 
-@dataclass
+@dataclasses.dataclass
 class Row:
     """A record, and what is known of it from around it: the keys of maps, and what it lies in."""
 
     record: dict
-    around: dict = field(default_factory=dict)
+    around: dict = dataclasses.field(default_factory=dict)
     # The columns of a parent that come with it, by their names in SQL.
-    carried: dict = field(default_factory=dict)
+    carried: dict = dataclasses.field(default_factory=dict)
 
 
 class NoSuchTable(Exception):
@@ -138,13 +138,13 @@ def json_table(text, path, kind):
     """The rows of the table of this kind at `path` in a JSON document."""
     found, is_inside = places(parsed(text), path)
     readers = {
-        "list": (list, listed), "grouped": (list, listed), "map": (dict, mapped), "columns": (dict, columns), "rows": (list, rows),
-        "values": (list, values), "object": (dict, single),
+        "list": (list, listed), "grouped": (list, listed), "map": (dict, mapped), "object": (dict, single),
+        "columns": (dict, columns), "rows": (list, rows), "values": (list, values),
     }
     sort, reader = readers.get(kind, (None, None))
     table = []
     for value, around in found:
-        if kind == "list" and is_inside and isinstance(value, dict):
+        if kind in ("list", "grouped") and is_inside and isinstance(value, dict):
             table.append(Row(value, around))
         elif sort is None or not isinstance(value, sort):
             raise NoSuchTable(f"what is at {path} cannot be of kind {kind}")

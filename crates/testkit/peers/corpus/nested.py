@@ -35,19 +35,23 @@ def pair(value):
     return ("number", str(value)) if isinstance(value, Number) else ("text", value)
 
 
-def present(values):
-    """The values that are there. Some languages write an empty map as a list: among objects it is one."""
+def present(values, kind):
+    """The values that are there, told to be of this kind.
+
+    Some languages cannot tell an empty map from an empty list: among others it is what they are.
+    """
     values = [value for value in values if value is not None]
-    if any(isinstance(value, dict) for value in values) and all(
-        isinstance(value, dict) or value == [] for value in values
-    ):
-        return [value or {} for value in values]
-    return values
+    if kind in ("struct", "map"):
+        return [{} if value == [] else value for value in values]
+    return [[] if value == {} else value for value in values] if kind == "list" else values
 
 
 def types_of(values, depth):
     """What values may be told to be."""
     sorts = {sort_of(value) for value in values}
+    if sorts == {"struct", "list"}:
+        full = {sort_of(value) for value in values if value}
+        return {"json"} | (types_of([value for value in values if value], depth) if len(full) == 1 else set())
     also = {"json"} if depth >= DEEP else set()
     if sorts == {"struct"}:
         return {"struct", "map"} | also if any(values) else {"json"}
@@ -60,7 +64,7 @@ def types_of(values, depth):
 
 def compare_tree(said, values, total, name, depth=1):
     """The differences of what is told of `values`, of which there could be `total`."""
-    values = present(values)
+    values = present(values, "json")
     types = types_of(values, depth)
     if said.get("type") not in types:
         yield difference(name, said, "type", " or ".join(sorted(types)))
@@ -68,6 +72,7 @@ def compare_tree(said, values, total, name, depth=1):
     if said.get("nulls") != total - len(values):
         yield difference(name, said, "nulls", total - len(values))
     kind = said["type"]
+    values = present(values, kind)
     if kind not in ("struct", "list", "map", "json"):
         yield from scalars.compare(said, scalars.Field(counted(values)), name)
         return

@@ -1,7 +1,7 @@
 """What SQL has of the fields that are told: types, counts and ranges, asked of the program itself.
 
-Every path to a value that holds no others is asked for, through structs, lists and maps, or a sample of
-them if there are many, and what comes back is compared with what Python finds in the rows.
+Every path is asked for, through structs, lists and maps, or a sample of paths and tables if there are
+many, and what comes back is compared with what Python finds in the rows.
 """
 
 import json
@@ -16,12 +16,16 @@ import scalars
 from nested import column_of, present
 
 MAX_PATHS = 60
+# Each has to be made before it can be asked.
+MAX_TABLES = 12
 TYPES = {
     "integer": r"BIGINT|HUGEINT|DECIMAL\(38,0\)", "float": "DOUBLE", "boolean": "BOOLEAN",
     "timestamp": r"TIMESTAMP( WITH TIME ZONE)?", "date": "DATE", "struct": r"STRUCT\(.*\)",
     "list": r".*\[\]", "map": r"MAP\(.*\)", "json": "JSON", "string": "VARCHAR", "uuid": "VARCHAR|UUID",
     "url": "VARCHAR", "null": "VARCHAR|JSON",
 }
+# Kinds of which nothing is asked but what they are and how many.
+NO_RANGE = ("struct", "json", "null")
 JSON_TYPES = {
     "struct": ["OBJECT"], "list": ["ARRAY"], "string": ["VARCHAR"], "boolean": ["BOOLEAN"],
     "number": ["BIGINT", "UBIGINT", "HUGEINT", "DOUBLE"],
@@ -56,10 +60,10 @@ class Path:
     said: dict
     values: list
 
-    def query(self, number):
+    def query(self):
         """One row: the type, and what else is to be compared."""
         kind, it = self.said["type"], self.expression
-        if kind in ("struct", "json"):
+        if kind in NO_RANGE:
             facts = "NULL, NULL, NULL"
         elif kind in ("list", "map"):
             size = "len" if kind == "list" else "cardinality"
@@ -67,9 +71,7 @@ class Path:
         else:
             facts = f"count(DISTINCT {it}), CAST(min({it}) AS VARCHAR), CAST(max({it}) AS VARCHAR)"
         kinds = json_counts(it) if kind == "json" else "NULL"
-        return (
-            f"SELECT {number} AS path, any_value(typeof({it})), count({it}), {facts}, {kinds} FROM {self.source}"
-        )
+        return f"SELECT any_value(typeof({it})), count({it}), {facts}, {kinds} FROM {self.source}"
 
     def compare(self, type_, count, distinct, low, high, kinds):
         kind = self.said["type"]
@@ -78,7 +80,7 @@ class Path:
             yield f"{self.name} is told as {kind}, SQL has {type_}"
             return
         true = [len(self.values), *self.facts()]
-        found = [count, *((distinct, self.read(low), self.read(high)) if kind not in ("struct", "json") else (None,) * 3)]
+        found = [count, distinct, self.read(low), self.read(high)]
         if found != true:
             yield f"{self.name} in SQL: count, distinct, min, max are {found}, should be {true}"
         if kind == "json" and json.loads(kinds) != self.kinds():
@@ -87,7 +89,7 @@ class Path:
     def facts(self):
         """The number of different values or, of lists and maps, of elements, and the range."""
         kind = self.said["type"]
-        if kind in ("struct", "json"):
+        if kind in NO_RANGE:
             return [None, None, None]
         if kind in ("list", "map"):
             sizes = [len(value) for value in self.values]
@@ -124,17 +126,14 @@ def paths(table, name):
     for column, field in table.columns.items():
         values = [table.value(row, [column]) for row in table.rows]
         yield from within(field, f"{name}.{column}", name, quoted(column), values)
-    for column in table.rows[0].carried if table.rows else ():
+    for column, said in table.carried.items():
         values = [row.carried[column] for row in table.rows]
-        if all(not isinstance(value, (dict, list)) for value in values):
-            values = [nested.Number(value) if column == "_parent" else value for value in values]
-            types = nested.types_of(present(values), 1)
-            yield Path(f"{name}.{column}", name, quoted(column), {"type": types.pop()}, present(values))
+        yield from within(said, f"{name}.{column}", name, quoted(column), values)
 
 
 def within(said, name, source, expression, values):
     """The path to `values`, and those to what lies in them."""
-    values = present(values)
+    values = present(values, said["type"])
     yield Path(name, source, expression, said, values)
     kind = said["type"]
     if kind == "struct":
@@ -156,43 +155,45 @@ def within(said, name, source, expression, values):
 
 def unnested(expression, source):
     """The elements of lists as a table, and what they are called there."""
-    return f"(SELECT unnest({expression}) AS element FROM {source})", "element"
+    name = f"element{source.count('unnest')}"
+    return f"(SELECT unnest({expression}) AS {name} FROM {source})", name
 
 
 def compare(ask, tables, seed):
     """What is wrong with the rows and the paths of `tables`, which are pairs of a name in SQL and a table."""
-    found = []
-    for name, table in tables:
-        try:
-            ((count,),) = (row.values() for row in ask(f"SELECT count(*) FROM {name}"))
-        except Refused as why:
-            yield f"{name} cannot be asked: {why}"
-            continue
-        if count != len(table.rows):
-            yield f"{name} has {count} rows in SQL, not {len(table.rows)}"
-        found += paths(table, name)
+    chance, found = random.Random(seed), []
+    if len(tables) > MAX_TABLES:
+        tables = [tables[0], *chance.sample(tables[1:], MAX_TABLES - 1)]
+    counts = [f"SELECT count(*) FROM {name}" for name, _ in tables]
+    for (name, table), answer in zip(tables, answers(ask, counts)):
+        if isinstance(answer, Refused):
+            yield f"{name} cannot be asked: {answer}"
+        elif answer != [len(table.rows)]:
+            yield f"{name} has {answer[0]} rows in SQL, not {len(table.rows)}"
+        else:
+            found += paths(table, name)
     if len(found) > MAX_PATHS:
-        found = random.Random(seed).sample(found, MAX_PATHS)
-    yield from compare_paths(ask, found)
+        found = chance.sample(found, MAX_PATHS)
+    for path, answer in zip(found, answers(ask, [path.query() for path in found])):
+        if isinstance(answer, Refused):
+            yield f"{path.name} cannot be asked for: {answer}"
+        else:
+            yield from path.compare(*answer)
 
 
-def compare_paths(ask, found):
-    """Asks for all paths at once; if that is refused, for each half of them."""
-    if not found:
-        return
-    query = " UNION ALL ".join(path.query(number) for number, path in enumerate(found))
+def answers(ask, queries):
+    """The only row of each query. All are asked at once; if that is refused, each half of them."""
+    if not queries:
+        return []
+    numbered = (f"SELECT {number} AS number, * FROM ({query})" for number, query in enumerate(queries))
     try:
-        rows = ask(f"SELECT * FROM ({query}) t(path, type, count, distinct_, low, high, kinds) ORDER BY path")
+        rows = ask(" UNION ALL ".join(numbered) + " ORDER BY number")
     except Refused as why:
-        if len(found) == 1:
-            yield f"{found[0].name} cannot be asked for: {why}"
-            return
-        half = len(found) // 2
-        yield from compare_paths(ask, found[:half])
-        yield from compare_paths(ask, found[half:])
-        return
-    for path, row in zip(found, rows, strict=True):
-        yield from path.compare(*list(row.values())[1:])
+        if len(queries) == 1:
+            return [why]
+        half = len(queries) // 2
+        return answers(ask, queries[:half]) + answers(ask, queries[half:])
+    return [list(row.values())[1:] for row in rows]
 
 
 def quoted(name):

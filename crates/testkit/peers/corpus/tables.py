@@ -3,7 +3,11 @@
 import json
 
 from documents import NoSuchTable, Row
-from nested import column_of, compare_names, compare_tree
+from flow import Number
+from nested import DEEP, column_of, compare_names, compare_tree
+
+# Records of more paths than this may be too wide for columns of their own.
+WIDE = 1_000
 
 
 class Told:
@@ -11,6 +15,8 @@ class Told:
 
     def __init__(self, said, rows, depth=1):
         self.said, self.rows, self.depth = said, rows, depth
+        # What is told of the columns that come from a parent.
+        self.carried = {}
         self.columns = {column_of(field): field for field in said["fields"]}
         # What fields are called around the records, if they are not the records' own.
         self.outside = {name: field.get("carried") for name, field in self.columns.items()}
@@ -45,12 +51,24 @@ class Told:
         own = [field for name, field in self.columns.items() if self.outside[name] is None]
         names = list(dict.fromkeys(key for row in self.rows for key in row.record))
         yield from compare_names({**self.said, "fields": own}, names, "fields")
+        depth = DEEP if self.is_wide() else self.depth
         for name, field in self.columns.items():
             values = [self.value(row, [name]) for row in self.rows]
-            yield from compare_tree(field, values, len(self.rows), field["name"], self.depth)
+            yield from compare_tree(field, values, len(self.rows), field["name"], depth)
+
+    def is_wide(self):
+        """True if there are so many paths in the records that objects may be left as JSON."""
+        found = set()
+        for row in self.rows:
+            found.update(paths_in(row.record))
+            if len(found) > WIDE:
+                return True
+        return False
 
     def field(self, way):
         """What is told at a path of names in SQL."""
+        if way and way[0] in self.carried:
+            return self.carried[way[0]]
         found = {"fields": self.said["fields"]}
         for column in way:
             found = field_at(found.get("fields", []), column)
@@ -74,6 +92,9 @@ class Inner(Told):
                 records = ((key, (inner or {}) if has_members else {"value": inner}) for key, inner in value.items())
                 rows += [Row(record, {"key": key}, columns) for key, record in records]
         super().__init__({**said, "of": field["type"]}, rows, parent.depth + len(said["column"]) + 1)
+        if said.get("hasNumber") or "_parent" in said["carried"]:
+            self.carried["_parent"] = {"type": "integer"}
+        self.carried |= {name: parent.field(source) for name, source in sources(said) if name != "_parent"}
 
     def compare(self):
         yield from super().compare()
@@ -86,14 +107,30 @@ class Inner(Told):
             yield f"SQL cannot tell its columns apart: {names}"
 
 
+def sources(said):
+    """The columns that come from a parent, each with where it is there."""
+    return list(zip(said["carried"], said.get("carriedFrom") or [[name] for name in said["carried"]]))
+
+
 def carried(said, parent, row, number):
-    """The columns of a parent's record that come with what lies in it."""
-    sources = said.get("carriedFrom") or [[name] for name in said["carried"]]
+    """The values that come from a parent's record with what lies in it."""
+    number = Number(number)
     columns = {
-        name: number if name == "_parent" else parent.value(row, source)
-        for name, source in zip(said["carried"], sources)
+        name: number if name == "_parent" else parent.value(row, source) for name, source in sources(said)
     }
     return {"_parent": number, **columns} if said.get("hasNumber") else columns
+
+
+def paths_in(value, way=()):
+    """The paths to what holds no others."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from paths_in(inner, (*way, name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths_in(inner, (*way, None))
+    else:
+        yield way
 
 
 def field_at(fields, column):
