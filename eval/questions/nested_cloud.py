@@ -66,7 +66,7 @@ instances(
 )
 instances(
     "nested",
-    "Which types can run on 96 cores, as a valid choice of cores? How many?",
+    "How many types can run on 96 cores (ValidCores)?",
     sql("SELECT count(*) FROM {id} WHERE 96 IN VCpuInfo.ValidCores"),
     lambda types: sum(96 in one["VCpuInfo"].get("ValidCores", []) for one in types.values()),
 )

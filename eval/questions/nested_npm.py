@@ -114,7 +114,7 @@ materials(
 )
 materials(
     "nested",
-    "What is on the website of `zod`, by its external references? The address.",
+    "Which website has `zod`, by its external references?",
     sql(
         "SELECT r.url FROM {id} c, unnest(c.externalReferences) u(r) WHERE c.name = 'zod' AND r.type = 'website'"
     ),
@@ -216,10 +216,11 @@ changes(
 )
 changes(
     "nested",
-    "Which versions have minor changes, and what is the first comment of each? The latest three of the list.",
+    "Which versions have minor changes, and what is the first comment of each? The first three of the list.",
     sql("SELECT version, comments.minor[1].comment FROM {id} WHERE comments.minor IS NOT NULL LIMIT 3"),
     lambda data: [
-        (one["version"], one["comments"]["minor"][0]["comment"]) for one in data["entries"] if "minor" in one["comments"]
+        (one["version"], one["comments"]["minor"][0]["comment"])
+        for one in data["entries"] if "minor" in one["comments"]
     ][:3],
 )
 changes(
@@ -240,7 +241,7 @@ changes(
 )
 changes(
     "nested",
-    "How many patch comments has each entry at most, and which version is that?",
+    "Which version has the most comments on patches, and how many?",
     sql("SELECT version, len(comments.patch) n FROM {id} ORDER BY n DESC NULLS LAST, version LIMIT 1"),
     lambda data: ranked({one["version"]: len(one["comments"].get("patch", [])) for one in data["entries"]}, 1),
 )

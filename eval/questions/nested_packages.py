@@ -278,7 +278,7 @@ tree(
 
 inspected(
     "nested",
-    "What does each release of the metadata's format hold in packages? The versions with their counts.",
+    "How many packages have each version of the metadata's format?",
     sql("SELECT metadata.metadata_version v, count(*) n FROM {id} GROUP BY v ORDER BY n DESC, v"),
     lambda pip: ranked(Counter(one["metadata"]["metadata_version"] for one in pip["installed"])),
 )
@@ -343,7 +343,9 @@ inspected(
     "nested",
     "What is the first address that `pydantic` gives (project_url)?",
     sql("SELECT metadata.project_url[1] FROM {id} WHERE metadata.name = 'pydantic'"),
-    lambda pip: only(pip["installed"], lambda one: one["metadata"]["name"] == "pydantic")["metadata"]["project_url"][0],
+    lambda pip: only(
+        (one["metadata"] for one in pip["installed"]), lambda one: one["name"] == "pydantic"
+    )["project_url"][0],
 )
 inspected(
     "nested",
