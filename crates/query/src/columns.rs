@@ -68,8 +68,6 @@ impl Type {
                     .collect();
                 format!("STRUCT({})", members.join(", "))
             }
-            // Nothing is known of what is not there.
-            Self::List(items) if **items == Self::Null => "JSON[]".to_owned(),
             Self::List(items) => format!("{}[]", items.sql()),
             Self::Map(values) => format!("MAP(VARCHAR, {})", values.sql()),
             Self::Json => "JSON".to_owned(),

@@ -133,7 +133,8 @@ impl Worker<'_> {
         };
         self.watch.interrupt_with(&engine.connection);
         engine.define(&views)?;
-        if approved.form == Form::Select {
+        // What we ask for ourselves, with places, is right as it is.
+        if approved.form == Form::Select && !query.with_places {
             json_values::check(&engine, parser, &approved.tree, &views)?;
         }
         let outcome = run(&engine, &approved, &ask.what);

@@ -95,6 +95,11 @@ impl Inside {
         }
     }
 
+    /// True if there are lists, and something is in one of them.
+    pub(super) fn has_items(&self) -> bool {
+        self.lists.as_ref().is_some_and(|lists| lists.longest > 0)
+    }
+
     pub(super) fn forget_lists(&mut self) {
         self.lists = None;
     }

@@ -8,7 +8,8 @@ const MAX_COLUMNS: usize = 1_000;
 
 /// Makes fields JSON until all columns together are few enough.
 pub(super) fn to_fit(fields: &mut [Field]) {
-    let most = MAX_COLUMNS.max(fields.len());
+    // However many fields there are, there is room for what most records have.
+    let most = MAX_COLUMNS.max(fields.len() + MAX_COLUMNS / 2);
     let mut all: usize = fields.iter().map(width).sum();
     let mut order: Vec<usize> = (0..fields.len()).collect();
     // Of equally rare ones the widest.

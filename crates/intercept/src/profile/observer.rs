@@ -410,7 +410,7 @@ impl Observer {
         if lists > 0 && self.inside.has_members() && self.inside.only_empty_lists() {
             self.kinds.structs += mem::take(&mut self.kinds.lists);
             self.inside.forget_lists();
-        } else if structs > 0 && lists > 0 && !self.inside.has_members() {
+        } else if structs > 0 && self.inside.has_items() && !self.inside.has_members() {
             self.kinds.lists += mem::take(&mut self.kinds.structs);
             self.inside.objects_are_lists(structs);
         }

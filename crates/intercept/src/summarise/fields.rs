@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     MAX_NAME_CHARS, MAX_VALUE_CHARS,
-    harmless::{harmless, quoted},
+    harmless::{harmless, harmless_name, quoted},
     names,
     tree::{Node, Tree},
 };
@@ -78,7 +78,7 @@ impl<'a> Teller<'a> {
             let name = match way {
                 Way::Column(_) => names::shown(&field.column, MAX_NAME_CHARS),
                 Way::Json(_) => {
-                    format!("->>{}", names::literal(&harmless(&field.name, MAX_NAME_CHARS)))
+                    format!("->>{}", names::literal(&harmless_name(&field.name, MAX_NAME_CHARS)))
                 }
             };
             return format!("{name}{}", brief(field, &members));
@@ -127,7 +127,7 @@ impl<'a> Teller<'a> {
         let field = node.field;
         let path = way.path(field);
         let name = match way {
-            Way::Column(_) => harmless(&field.column, MAX_NAME_CHARS),
+            Way::Column(_) => harmless_name(&field.column, MAX_NAME_CHARS),
             Way::Json(_) => path.clone(),
         };
         let mut facts = json!({"name": name});
@@ -317,7 +317,10 @@ impl Way {
             Self::Json(outer) => {
                 let outer =
                     outer.trim_start_matches('(').trim_end_matches(')').replace("->>", "->");
-                format!("({outer}->>{})", names::literal(&harmless(&field.name, MAX_NAME_CHARS)))
+                format!(
+                    "({outer}->>{})",
+                    names::literal(&harmless_name(&field.name, MAX_NAME_CHARS))
+                )
             }
         }
     }

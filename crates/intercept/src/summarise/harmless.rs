@@ -33,6 +33,16 @@ pub(super) fn harmless(text: &str, limit: usize) -> String {
     out
 }
 
+/// [`harmless`] for a name: its spaces are what they are.
+pub(super) fn harmless_name(name: &str, limit: usize) -> String {
+    let parts: Vec<String> = name.split(' ').map(|part| harmless(part, limit)).collect();
+    let name = parts.join(" ");
+    match name.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
+}
+
 /// [`harmless`], in quotes unless it is a plain word, so that it cannot be taken for anything else.
 pub(super) fn quoted(text: &str, limit: usize) -> String {
     let is_plain = !text.is_empty()

@@ -1,6 +1,6 @@
 //! Names and values from the data, as they can be written in SQL.
 
-use super::harmless::harmless;
+use super::harmless::{harmless, harmless_name};
 
 /// Words that cannot stand for a column without quotes: those that `duckdb_keywords()` calls
 /// reserved or a function's or type's.
@@ -28,7 +28,7 @@ pub(super) fn identifier(name: &str) -> String {
 
 /// [`identifier`], made harmless: what could not be read as it is has a mark in it.
 pub(super) fn shown(name: &str, max_chars: usize) -> String {
-    identifier(&harmless(name, max_chars))
+    identifier(&harmless_name(name, max_chars))
 }
 
 /// A text in SQL.

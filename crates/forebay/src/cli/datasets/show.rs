@@ -46,7 +46,7 @@ pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
         print_query(query, about, screen)?;
     }
     match description.more.get("tables").and_then(Value::as_array) {
-        Some(tables) => tables.iter().try_for_each(|table| print_table(table, screen)),
+        Some(tables) => tables.iter().try_for_each(|table| print_table(dataset, table, screen)),
         None => print_schema(&description.schema["fields"], screen),
     }
 }
@@ -60,10 +60,14 @@ fn print_query(query: &str, about: Option<&str>, screen: &mut Screen) -> Result<
 }
 
 /// Prints the facts of each field.
-fn print_table(table: &Value, screen: &mut Screen) -> Result<()> {
+fn print_table(dataset: &Dataset, table: &Value, screen: &mut Screen) -> Result<()> {
     let path = harmless(table["path"].as_str().unwrap_or_default());
     let records = table["records"].as_u64().unwrap_or_default();
-    writeln!(screen, "\n{} at {path}", counted(records, "record"))?;
+    let name = match table["name"].as_str() {
+        None | Some("") => String::new(),
+        Some(name) => format!(", as {}_{name}", dataset.id()),
+    };
+    writeln!(screen, "\n{} at {path}{name}", counted(records, "record"))?;
     let mut facts = Table::new([
         Column::Flexible("FIELD"),
         Column::Left("TYPE"),
@@ -72,18 +76,36 @@ fn print_table(table: &Value, screen: &mut Screen) -> Result<()> {
         Column::Flexible("RANGE"),
         Column::Flexible("MOST FREQUENT"),
     ]);
-    for field in table["fields"].as_array().into_iter().flatten() {
+    add_fields(&mut facts, &table["fields"], "");
+    writeln!(screen)?;
+    Ok(facts.print(screen)?)
+}
+
+/// Adds the fields of a table and, by their paths, the members of structs.
+fn add_fields(facts: &mut Table<'_>, fields: &Value, within: &str) {
+    for field in fields.as_array().into_iter().flatten() {
+        let name = format!("{within}{}", text(&field["name"]));
         facts.push([
-            text(&field["name"]),
-            text(&field["type"]),
+            name.clone(),
+            kind(field),
             field["nulls"].as_u64().map(grouped).unwrap_or_default(),
             distinct(field),
             range(field),
             most_frequent(field),
         ]);
+        if field["type"] == "struct" {
+            add_fields(facts, &field["fields"], &format!("{name}."));
+        }
     }
-    writeln!(screen)?;
-    Ok(facts.print(screen)?)
+}
+
+/// A field's type, with that of what is in it.
+fn kind(field: &Value) -> String {
+    match field["type"].as_str() {
+        Some("list") => format!("list of {}", kind(&field["items"])),
+        Some("map") => format!("map to {}", kind(&field["values"])),
+        _ => text(&field["type"]),
+    }
 }
 
 /// Prints the name and type of each field, where no more is known.

@@ -44,7 +44,7 @@ fn a_list_of_objects_is_a_table_with_its_parents_key() {
     let mut client = Client::new("inner-table");
     let id = client.keep(&records());
     let rows = client.analyze(&format!("SELECT * FROM {id}_lines WHERE sku = 4 LIMIT 2"));
-    assert_eq!(rows.rows(), "parent_id,sku,id\n4,4,1004\n13,4,1013");
+    assert_eq!(rows.rows(), "parent_id,id,sku\n4,1004,4\n13,1013,4");
     let page = client.read(&json!({"dataset_id": format!("{id}_lines"), "offset": 299}));
     let page: Value = serde_json::from_str(page.text(0)).unwrap();
     assert_eq!(page["results"], json!([{"parent_id": 299, "sku": 2, "id": 1299}]));
@@ -61,34 +61,34 @@ fn json_is_not_compared_ordered_or_computed_with_as_its_text() {
     let mut client = Client::new("json-values");
     let id = client.keep(&records());
     for (query, instead) in [
-        ("SELECT count(*) FROM T WHERE odd = 'x'", "(odd ->> '$')"),
-        ("SELECT count(*) FROM T WHERE odd.a = '5'", "(odd ->> 'a')"),
-        ("SELECT count(*) FROM T t WHERE t.odd['a'] > 5", "TRY_CAST("),
-        ("SELECT count(*) FROM T WHERE (odd->'a') > 5", "(odd ->> 'a')"),
-        ("SELECT count(*) FROM T WHERE odd IN ('x', 'y')", "(odd ->> '$')"),
-        ("SELECT count(*) FROM T WHERE odd BETWEEN '1' AND '3'", "(odd ->> '$')"),
-        ("SELECT count(*) FROM T WHERE odd LIKE 'x%'", "(odd ->> '$')"),
-        ("SELECT count(*) FROM T WHERE odd::VARCHAR = 'x'", "(odd ->> '$')"),
-        ("SELECT max(odd) FROM T", "(odd ->> '$')"),
-        ("SELECT id FROM T ORDER BY odd", "(odd ->> '$')"),
-        ("SELECT odd AS o FROM T ORDER BY o", "(odd ->> '$')"),
-        ("SELECT id, odd FROM T ORDER BY 2", "(odd ->> '$')"),
-        ("WITH c AS (SELECT odd AS o FROM T) SELECT count(*) FROM c WHERE o = 'x'", "(o ->> '$')"),
-        ("SELECT * FROM (SELECT odd AS o FROM T) WHERE lower(o) = 'x'", "(o ->> '$')"),
-        ("SELECT unnest(odd) FROM T", "unnest(odd->'$[*]')"),
+        ("SELECT count(*) FROM {} WHERE odd = 'x'", "(odd ->> '$')"),
+        ("SELECT count(*) FROM {} WHERE odd.a = '5'", "(odd ->> 'a')"),
+        ("SELECT count(*) FROM {} t WHERE t.odd['a'] > 5", "TRY_CAST("),
+        ("SELECT count(*) FROM {} WHERE (odd->'a') > 5", "(odd ->> 'a')"),
+        ("SELECT count(*) FROM {} WHERE odd IN ('x', 'y')", "(odd ->> '$')"),
+        ("SELECT count(*) FROM {} WHERE odd BETWEEN '1' AND '3'", "(odd ->> '$')"),
+        ("SELECT count(*) FROM {} WHERE odd LIKE 'x%'", "(odd ->> '$')"),
+        ("SELECT count(*) FROM {} WHERE odd::VARCHAR = 'x'", "(odd ->> '$')"),
+        ("SELECT max(odd) FROM {}", "(odd ->> '$')"),
+        ("SELECT id FROM {} ORDER BY odd", "(odd ->> '$')"),
+        ("SELECT odd AS o FROM {} ORDER BY o", "(odd ->> '$')"),
+        ("SELECT id, odd FROM {} ORDER BY 2", "(odd ->> '$')"),
+        ("WITH c AS (SELECT odd AS o FROM {}) SELECT count(*) FROM c WHERE o = 'x'", "(o ->> '$')"),
+        ("SELECT * FROM (SELECT odd AS o FROM {}) WHERE lower(o) = 'x'", "(o ->> '$')"),
+        ("SELECT unnest(odd) FROM {}", "unnest(odd->'$[*]')"),
     ] {
-        let reply = client.analyze(&query.replace('T', &id).replace(&format!("{id}RY_"), "TRY_"));
+        let reply = client.analyze(&query.replace("{}", &id));
         assert!(reply.is_error(), "{query}: {reply:?}");
         assert!(reply.error().contains(instead), "{query}: {}", reply.error());
     }
     for (query, expected) in [
-        ("SELECT count(*) FROM T WHERE (odd->>'$') = 'x'", "100"),
-        ("SELECT count(*) FROM T WHERE TRY_CAST(odd->>'a' AS DOUBLE) > 100", "66"),
-        ("SELECT count(odd) FROM T WHERE odd IS NOT NULL", "300"),
-        ("SELECT count(*) FROM (SELECT unnest(odd->'$.l[*]') AS i FROM T)", "200"),
-        ("SELECT count(*) FROM (SELECT odd, count(*) FROM T GROUP BY odd)", "201"),
+        ("SELECT count(*) FROM {} WHERE (odd->>'$') = 'x'", "100"),
+        ("SELECT count(*) FROM {} WHERE TRY_CAST(odd->>'a' AS DOUBLE) > 100", "66"),
+        ("SELECT count(odd) FROM {} WHERE odd IS NOT NULL", "300"),
+        ("SELECT count(*) FROM (SELECT unnest(odd->'$.l[*]') AS i FROM {})", "200"),
+        ("SELECT count(*) FROM (SELECT odd, count(*) FROM {} GROUP BY odd)", "201"),
     ] {
-        let reply = client.analyze(&query.replace("FROM T", &format!("FROM {id}")));
+        let reply = client.analyze(&query.replace("FROM {}", &format!("FROM {id}")));
         assert_eq!(reply.rows().lines().nth(1), Some(expected), "{query}: {reply:?}");
     }
 }
@@ -123,7 +123,8 @@ fn the_same_kind_of_records_under_several_keys_is_one_table() {
         "SELECT count(*) AS rows, count(DISTINCT key) AS pages, max(n) AS n FROM {id} WHERE total = 30"
     ));
     assert_eq!(found.rows(), "rows,pages,n\n420,14,1329");
-    let page = client.read(&json!({"dataset_id": id, "offset": 419, "fields": ["key", "n"]}));
+    let page =
+        client.read(&json!({"dataset_id": id, "sort": "-n", "limit": 1, "fields": ["key", "n"]}));
     let page: Value = serde_json::from_str(page.text(0)).unwrap();
     assert_eq!(page["results"], json!([{"key": "page-13", "n": 1329}]));
 }

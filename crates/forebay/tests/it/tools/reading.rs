@@ -169,7 +169,8 @@ fn columns_keep_their_type_beside_one_that_does_not_fit() {
 fn other_tables_are_read_by_their_name() {
     let mut client = Client::new("tables");
     let line = |n: u64| json!({"n": n, "text": format!("this is line number {n}")});
-    let (many, few): (Value, Value) = ((0..900).map(line).collect(), (0..60).map(line).collect());
+    let note = |n: u64| json!({"n": n, "by": "someone"});
+    let (many, few): (Value, Value) = ((0..900).map(line).collect(), (0..60).map(note).collect());
     let id = client.keep(&json!({"lines": many, "notes": few}));
     let main = client.read(&json!({"dataset_id": id, "limit": 1})).json();
     assert_eq!(main["pagination"]["total_count"], 900);
