@@ -243,6 +243,19 @@ def separated(text, delimiter):
     return grid(next(lines), lines)
 
 
+def ruled(text):
+    """Columns as wide as the runs of a line such as `+++-====-====`, with names above it."""
+    lines = text.splitlines()
+    rule = next(place for place, line in enumerate(lines) if re.fullmatch(r"[+=]+(-[+=]+)+", line))
+    spans = [run.span() for run in re.finditer(r"[+=]+", lines[rule])]
+    # The last column may be longer than its name.
+    spans[-1] = (spans[-1][0], None)
+    header = [lines[rule - 1][start:end].strip() for start, end in spans]
+    names = [name if name[:1].isalpha() else "status" for name in header]
+    rows = ([line[start:end].strip() for start, end in spans] for line in lines[rule + 1 :] if line)
+    return grid(names, rows)
+
+
 def markdown(text):
     """Every pipe table outside code."""
     lines = iter(re.sub(r"(?ms)^(```|~~~).*?^\1", "", text).splitlines())

@@ -23,7 +23,7 @@ from nested import compare_names
 from scalars import difference
 from tables import Inner, Told, lists_and_maps
 
-CELLS = ("csv", "tsv", "markdown", "xml", "stanzas")
+CELLS = ("csv", "tsv", "markdown", "xml", "stanzas", "table")
 
 
 def compare_cells(said, table):
@@ -68,6 +68,7 @@ def table_of(said, form, text, first=None):
         "ndjson": documents.ndjson,
         "yaml": documents.yaml,
         "xml": documents.xml_records,
+        "table": documents.ruled,
         "log": documents.lines,
         "lines": documents.lines,
     }

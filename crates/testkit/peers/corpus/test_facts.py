@@ -302,6 +302,9 @@ class Documents(unittest.TestCase):
         self.assertEqual((table.records, table.nulls("b")), (2, 2))
         table = documents.stanzas("Package: a\nSize: 1\nText: x\n more\n\nPackage: b\n", "Package")
         self.assertEqual((table.records, table.nulls("Size"), table.several_lines), (2, 1, {"Text"}))
+        table = documents.ruled("|| of\n||/ Name Size\n+++-====-====\nii  a b  10\nrc  c    2.5 kB\n")
+        self.assertEqual((table.records, list(table.fields)), (2, ["status", "Name", "Size"]))
+        self.assertEqual(list(table.fields["Size"]), [("number", "10"), ("text", "2.5 kB")])
         self.assertEqual(len(documents.ndjson('{"a": 1}\n\n{"b": 2}\n')), 2)
 
 
