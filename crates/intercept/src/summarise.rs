@@ -119,6 +119,18 @@ impl Shares {
         }
     }
 
+    /// Much less, of what is many times too long.
+    fn fewer_by(self, times: usize) -> Self {
+        match self {
+            Self { full: full @ 13.., .. } => Self { full: (full / times).max(12), ..self },
+            Self { items: items @ 33.., full, .. } => {
+                let items = (items / times).max(32);
+                Self { items, full: full.min(items), ..self }
+            }
+            Self { .. } => self.fewer(),
+        }
+    }
+
     fn is_least(self) -> bool {
         self.items == 0
             && self.samples == 0
@@ -170,7 +182,10 @@ impl Subject<'_> {
             if fits || shares.is_least() {
                 return text;
             }
-            shares = shares.fewer();
+            shares = match text.len() / max_bytes.max(1) {
+                0 | 1 => shares.fewer(),
+                times => shares.fewer_by(times),
+            };
         }
     }
 

@@ -20,8 +20,8 @@ pub(crate) fn error(
         .iter()
         .filter_map(|view| Some((view.name.clone(), engine.describe(&view.select).ok()?)))
         .collect();
-    let names_a_column = text.contains("not found in FROM clause")
-        || text.contains("does not have a column");
+    let names_a_column =
+        text.contains("not found in FROM clause") || text.contains("does not have a column");
     if names_a_column && let Some(wrong) = quoted_name(&text) {
         let names = tables.iter().flat_map(|(_, columns)| columns).map(|it| it.name.as_str());
         let nearest = near::nearest(wrong, names);

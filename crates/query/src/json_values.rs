@@ -133,7 +133,8 @@ impl<'e> Asker<'e> {
         let shown = self.shown(expression);
         let text = match expression["class"].as_str() {
             Some("COLUMN_REF") => self.member(expression, scope),
-            Some("FUNCTION") if expression["function_name"] == "->" => {
+            // To the parser, an arrow may also be a function without a name.
+            Some("FUNCTION" | "LAMBDA") => {
                 shown.rsplit_once(" -> ").map(|(before, after)| format!("{before} ->> {after}"))
             }
             _ => None,

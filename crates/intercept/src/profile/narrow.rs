@@ -13,7 +13,9 @@ pub(super) fn to_fit(fields: &mut [Field]) {
     let mut all: usize = fields.iter().map(width).sum();
     let mut order: Vec<usize> = (0..fields.len()).collect();
     // Of equally rare ones the widest.
-    order.sort_by_key(|index| (fields[*index].present, std::cmp::Reverse(width(&fields[*index]))));
+    order.sort_by_cached_key(|index| {
+        (fields[*index].present, std::cmp::Reverse(width(&fields[*index])))
+    });
     for index in order {
         let width = width(&fields[index]);
         if all <= most {
