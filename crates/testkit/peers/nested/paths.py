@@ -86,7 +86,8 @@ def of_table(tables, index, name):
         column = column_name(field)
         values = [row.get(key) for row in rows]
         found[column] = Path(field, column, quoted(name), quoted(column), values)
-        found[column].is_carried = not any(field is one for one in own)
+        for path in found[column].all():
+            path.is_carried = not any(field is one for one in own)
     return found
 
 

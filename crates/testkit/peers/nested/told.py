@@ -68,8 +68,7 @@ def compare_summary(path, told):
         members = {member.told["name"]: member for member in path.told_members.values()}
         for field in told.get("fields", []):
             yield from compare_summary(members[words.keys(field["name"])[-1]], field)
-    elif path.kind == "struct" and "name" in told:
-        # What lies in lists and maps is told of as a table.
+    elif path.kind == "struct":
         yield from compare_fields(path.members, told, path.label)
 
 
@@ -175,7 +174,8 @@ def compare_whole_summary(summary, found):
             yield f"the summary names the table {name!r}, the metadata do not"
             continue
         columns = found[name]
-        yield from compare_fields(columns, table, name)
+        if "fields" in table:
+            yield from compare_fields(columns, table, name)
         records = {len(column.values) for column in columns.values()} or {table["records"]}
         if {table["records"]} != records:
             yield f"{name}: the summary tells {table['records']} records, there are {records}"
@@ -224,7 +224,12 @@ def json_member(path, member, expression):
 
 def text_questions(text, dataset, found):
     """What a summary in words names can be asked as it is written there; names that are not there are texts."""
-    for name, records, fields in words.tables(text, dataset):
+    try:
+        told = list(words.tables(text, dataset))
+    except words.Unreadable as why:
+        yield f"the summary in words cannot be read at {why}"
+        return
+    for name, records, fields in told:
         columns = found.get(words.plain(name))
         if columns is None:
             yield f"the summary in words names the table {name}, the metadata do not"
@@ -232,17 +237,29 @@ def text_questions(text, dataset, found):
         lengths = {len(column.values) for column in columns.values()}
         if records is not None and lengths and lengths != {records}:
             yield f"{name}: the summary in words tells {records} records, there are {lengths}"
-        for within in fields:
-            yield text_question(columns, name, within)
+        for field in fields:
+            if question := text_question(columns, name, field):
+                yield question
 
 
-def text_question(columns, name, within):
+def text_question(columns, name, field):
     path, members = None, columns
-    for one in within:
-        if one.startswith("("):
-            return json_member(path, one, words.expression(within))
-        path = members.get(words.plain(one))
+    for how, one in field.way():
+        if how == "json":
+            while path.kind in ("list", "map"):
+                path = path.items or path.each
+            members = {member.told["name"]: member for member in path.told_members.values()}
+            one = words.keys(one)[-1]
+        else:
+            one = words.plain(one)
+        if how == "items":
+            while path.kind in ("list", "map"):
+                path = path.items or path.each
+            members = path.members
+        path = members.get(one)
         if path is None:
-            return f"{name}: the summary in words names {'.'.join(within)}, the metadata do not"
-        members = path.members
-    return Question(path, "in words", f"count({words.expression(within)})", len(path.present()))
+            return f"{name}: the summary in words names {field.way()}, the metadata do not"
+        members = path.members or path.told_members
+    if field.is_asked_directly():
+        return Question(path, "in words", f"count({field.expression()})", len(path.present()))
+    return None
