@@ -74,7 +74,7 @@ struct Asker<'e> {
     refused: Option<String>,
 }
 
-impl<'e> Asker<'e> {
+impl Asker<'_> {
     /// Goes through a tree, in which SELECTs may lie anywhere.
     fn look<'t>(&mut self, tree: &'t Value, scope: &Scope<'t>) {
         if self.refused.is_some() || self.left == 0 {
@@ -109,12 +109,11 @@ impl<'e> Asker<'e> {
         }
         self.left -= 1;
         // A name is a column's before it is an alias.
-        let (value, kind) = match self.kind(value, scope) {
-            Some(kind) => (value, Some(kind)),
-            None => {
-                let value = scope.aliased(value);
-                (value, self.kind(value, scope))
-            }
+        let (value, kind) = if let Some(kind) = self.kind(value, scope) {
+            (value, Some(kind))
+        } else {
+            let value = scope.aliased(value);
+            (value, self.kind(value, scope))
         };
         if kind.as_deref() == Some("JSON") {
             self.refused = Some(self.advice(value, scope));

@@ -10,7 +10,7 @@ use forebay_testkit::real;
 use crate::home;
 
 /// The seeds are the same in every run.
-const CASES: &str = "2000";
+const CASES: &str = "1000";
 
 #[test]
 fn sql_answers_truly_for_every_path_that_is_told_of_nested_records() {

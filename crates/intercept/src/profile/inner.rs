@@ -146,10 +146,10 @@ fn look<'t>(
                 key.name = String::from_utf8_lossy(KEY).into_owned();
                 let mut fields = vec![key];
                 let value_is_plain = entries.value.kind != Kind::Struct;
-                if !value_is_plain {
-                    fields.extend(entries.value.inside.members.iter().cloned());
-                } else {
+                if value_is_plain {
                     fields.push(entries.value.clone());
+                } else {
+                    fields.extend(entries.value.inside.members.iter().cloned());
                 }
                 names::settle(&mut fields);
                 let records = entries.key.present;

@@ -33,7 +33,7 @@ pub(super) struct Inside {
 #[derive(Debug)]
 enum Objects {
     Alike(Fields),
-    Maps(Maps),
+    Maps(Box<Maps>),
 }
 
 /// Objects whose keys are data.
@@ -49,7 +49,7 @@ struct Maps {
 
 #[derive(Debug)]
 struct Lists {
-    lists: u64,
+    count: u64,
     shortest: u64,
     longest: u64,
     elements: u64,
@@ -108,7 +108,7 @@ impl Inside {
     pub(super) fn objects_are_lists(&mut self, count: u64) {
         self.objects = None;
         if let Some(lists) = &mut self.lists {
-            lists.lists += count;
+            lists.count += count;
             lists.shortest = 0;
         }
     }
@@ -131,7 +131,9 @@ impl Inside {
     pub(super) fn finish(self, kinds: Kinds, records: u64, reading: &mut Reading) -> Nested {
         let mut nested = Nested { is_whole: !self.is_too_deep, ..Nested::default() };
         let objects = self.objects.map(|objects| match *objects {
-            Objects::Alike(fields) if are_maps(&fields) => Objects::Maps(Maps::of(fields, reading)),
+            Objects::Alike(fields) if are_maps(&fields) => {
+                Objects::Maps(Box::new(Maps::of(fields, reading)))
+            }
             other => other,
         });
         match objects {
@@ -184,7 +186,7 @@ impl Objects {
                 let theirs = Maps::of(theirs, reading);
                 self.as_maps(reading).merge(theirs, reading);
             }
-            (_, Self::Maps(theirs)) => self.as_maps(reading).merge(theirs, reading),
+            (_, Self::Maps(theirs)) => self.as_maps(reading).merge(*theirs, reading),
         }
     }
 
@@ -192,7 +194,7 @@ impl Objects {
     fn as_maps(&mut self, reading: &mut Reading) -> &mut Maps {
         if let Self::Alike(fields) = self {
             let fields = std::mem::replace(fields, Fields::new(Of::Members));
-            *self = Self::Maps(Maps::of(fields, reading));
+            *self = Self::Maps(Box::new(Maps::of(fields, reading)));
         }
         match self {
             Self::Maps(maps) => maps,
@@ -261,7 +263,7 @@ impl Maps {
 impl Lists {
     fn new() -> Self {
         Self {
-            lists: 0,
+            count: 0,
             shortest: u64::MAX,
             longest: 0,
             elements: 0,
@@ -290,14 +292,14 @@ impl Lists {
             }
         }
         let length = self.elements - before;
-        self.lists += 1;
+        self.count += 1;
         self.shortest = self.shortest.min(length);
         self.longest = self.longest.max(length);
         Some(rest)
     }
 
     fn merge(&mut self, later: Self, reading: &mut Reading) {
-        self.lists += later.lists;
+        self.count += later.count;
         self.elements += later.elements;
         self.shortest = self.shortest.min(later.shortest);
         self.longest = self.longest.max(later.longest);

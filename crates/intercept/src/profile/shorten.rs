@@ -2,6 +2,8 @@
 //!
 //! What comes out is JSON again; what is left out of a text, a list or an object is marked in it.
 
+use std::fmt::Write as _;
+
 use forebay_wire::{
     scan,
     walk::{self, Type},
@@ -46,20 +48,18 @@ impl Limits {
         match walk::type_of(json)? {
             Type::Object if depth >= self.depth => {
                 let count = walk::members(json)?.count();
-                out.push_str(&if count == 0 {
-                    "{}".to_owned()
-                } else {
-                    format!("{{\"…\":{count}}}")
-                });
+                match count {
+                    0 => out.push_str("{}"),
+                    _ => drop(write!(out, "{{\"…\":{count}}}")),
+                }
             }
             Type::Object => self.object(json, depth, out)?,
             Type::Array if depth >= self.depth => {
                 let count = walk::elements(json)?.count();
-                out.push_str(&if count == 0 {
-                    "[]".to_owned()
-                } else {
-                    format!("[\"… {count}\"]")
-                });
+                match count {
+                    0 => out.push_str("[]"),
+                    _ => drop(write!(out, "[\"… {count}\"]")),
+                }
             }
             Type::Array => self.list(json, depth, out)?,
             Type::String => self.text(json, out),
@@ -87,7 +87,7 @@ impl Limits {
             self.value(value, depth + 1, out)?;
         }
         if left_out > 0 {
-            out.push_str(&format!(",\"…\":{left_out}"));
+            let _ = write!(out, ",\"…\":{left_out}");
         }
         out.push('}');
         Some(())
@@ -108,7 +108,7 @@ impl Limits {
         }
         if left_out > 0 {
             let comma = if out.ends_with('[') { "" } else { "," };
-            out.push_str(&format!("{comma}\"… {left_out}\""));
+            let _ = write!(out, "{comma}\"… {left_out}\"");
         }
         out.push(']');
         Some(())

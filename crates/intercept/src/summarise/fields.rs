@@ -78,7 +78,7 @@ impl<'a> Teller<'a> {
             let name = match way {
                 Way::Column(_) => names::shown(&field.column, MAX_NAME_CHARS),
                 Way::Json(_) => {
-                    format!("->>{}", names::literal(&harmless_name(&field.name, MAX_NAME_CHARS)))
+                    format!("->>{}", names::json_key(&field.name, MAX_NAME_CHARS))
                 }
             };
             return format!("{name}{}", brief(field, &members));
@@ -317,10 +317,7 @@ impl Way {
             Self::Json(outer) => {
                 let outer =
                     outer.trim_start_matches('(').trim_end_matches(')').replace("->>", "->");
-                format!(
-                    "({outer}->>{})",
-                    names::literal(&harmless_name(&field.name, MAX_NAME_CHARS))
-                )
+                format!("({outer}->>{})", names::json_key(&field.name, MAX_NAME_CHARS))
             }
         }
     }

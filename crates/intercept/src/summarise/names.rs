@@ -31,6 +31,19 @@ pub(super) fn shown(name: &str, max_chars: usize) -> String {
     identifier(&harmless_name(name, max_chars))
 }
 
+/// The key of a member of JSON, as `->>` takes it: one that could be a path is written as one.
+pub(super) fn json_key(name: &str, max_chars: usize) -> String {
+    let name = harmless_name(name, max_chars);
+    if name.is_empty() {
+        return literal("/");
+    }
+    if name.starts_with(['$', '/']) {
+        let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
+        return literal(&format!("$.\"{escaped}\""));
+    }
+    literal(&name)
+}
+
 /// A text in SQL.
 pub(super) fn literal(text: &str) -> String {
     quoted('\'', text)

@@ -92,7 +92,7 @@ class Check(unittest.TestCase):
     def test_each_wrong_fact_of_the_summary_is_found(self):
         changed = self.change_each(self.recorded.reply["structuredContent"], "schema")
         self.assertGreater(changed, 50)
-        self.assertGreater(self.change_each(self.recorded.reply["structuredContent"], "tables"), 5)
+        self.assertGreater(self.change_each(self.recorded.reply["structuredContent"], "tables"), 0)
 
     def change_each(self, holder, key):
         """Changes one fact after the other, and returns how many there were."""

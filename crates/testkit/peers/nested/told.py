@@ -65,7 +65,7 @@ def compare_summary(path, told):
             yield from compare_summary(path.each, told["values"])
     elif path.kind == "json":
         yield from compare_kinds(path, told)
-        members = {member.told["name"]: member for member in path.told_members.values()}
+        members = {member.told["name"]: member for member in (path.told_members or path.members).values()}
         for field in told.get("fields", []):
             yield from compare_summary(members[words.keys(field["name"])[-1]], field)
     elif path.kind == "struct":
@@ -96,7 +96,7 @@ def compare_scalar(path, told, shorten):
     kind, counted = path.kind, truth.tally(path.kind, path.values)
     if "distinct" in told and told["distinct"] not in truth.counts_of_distinct(kind, path.values):
         yield difference(path, "distinct", told["distinct"], len(counted))
-    for fact, true in (("min", min(counted)), ("max", max(counted))):
+    for fact, true in (("min", min(counted, default=None)), ("max", max(counted, default=None))):
         if fact in told and not says(kind, told[fact], true, path, shorten):
             yield difference(path, fact, told[fact], true)
     for value, times in told.get("top", []):
@@ -248,7 +248,7 @@ def text_question(columns, name, field):
         if how == "json":
             while path.kind in ("list", "map"):
                 path = path.items or path.each
-            members = {member.told["name"]: member for member in path.told_members.values()}
+            members = {member.told["name"]: member for member in (path.told_members or path.members).values()}
             one = words.keys(one)[-1]
         else:
             one = words.plain(one)

@@ -84,11 +84,17 @@ def types_of(values):
 
 
 def settled(values):
-    """Some languages write an empty map as an empty list: among objects it is one."""
+    """Some languages write an empty map as an empty list, or the other way round: it is what the others are."""
     values = list(values)
     kinds = {kind_of(value) for value in values} - {"null"}
-    if kinds == {"struct", "list"} and not any(isinstance(value, list) and value for value in values):
+    if kinds != {"struct", "list"}:
+        return values
+    has_items = any(isinstance(value, list) and value for value in values)
+    has_members = any(value and not isinstance(value, list) for value in values)
+    if has_members and not has_items:
         return [{} if isinstance(value, list) else value for value in values]
+    if has_items and not has_members:
+        return [value if value is None or isinstance(value, list) else [] for value in values]
     return values
 
 

@@ -17,7 +17,7 @@ MORE = re.compile(r"(?:and )?\d+ (?:more(?: fields)?|members|fields)")
 AND_MORE = re.compile(r" and \d+ more")
 LISTS = r"(?:lists? of )*structs"
 HEADS = [
-    (re.compile(rf"list of {LISTS}[^:]*"), "items"),
+    (re.compile(rf"list of {LISTS}[^:()]*"), "items"),
     (re.compile(rf"map of (?:about )?\d+ keys to {LISTS}(?:: {VALUE}(?:, {VALUE})*(?:, \d+ more)?)?(?:, \d+ null)?"), "items"),
     (re.compile(r"struct(?:, \d+ null)?"), "member"),
     (re.compile(r"json(?:: [a-z]+ \d+(?:, [a-z]+ \d+)*)?(?:, \d+ null)?"), "json"),
@@ -166,4 +166,14 @@ def plain(name):
 
 def keys(member):
     """The keys on the way to a member of a value that is JSON."""
-    return [key[1:-1].replace("''", "'") for key in re.findall(rf"->>?({LITERAL})", member)]
+    found = [key[1:-1].replace("''", "'") for key in re.findall(rf"->>?({LITERAL})", member)]
+    return [unquoted(key) for key in found]
+
+
+def unquoted(key):
+    """A key that could be a path is written as one."""
+    if key == "/":
+        return ""
+    if key.startswith('$."'):
+        return key[3:-1].replace('\\"', '"').replace("\\\\", "\\")
+    return key

@@ -144,7 +144,15 @@ fn add_paths<'a>(found: &mut Vec<Named<'a>>, fields: &'a Value, within: &str) {
 fn add_members<'a>(found: &mut Vec<Named<'a>>, fields: &'a Value, column: &str) {
     for field in fields.as_array().into_iter().flatten() {
         let name = field["name"].as_str().unwrap_or_default();
-        let path = format!("({column}->>{})", literal(name));
+        // One that could be a path is written as one.
+        let key = if name.is_empty() {
+            "/".to_owned()
+        } else if name.starts_with(['$', '/']) {
+            format!("$.\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+        } else {
+            name.to_owned()
+        };
+        let path = format!("({column}->>{})", literal(&key));
         found.push(Named { path, kind: kind(field), facts: field });
     }
 }

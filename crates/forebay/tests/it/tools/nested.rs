@@ -10,7 +10,7 @@ const PADDING: &str = "a note that makes the result long enough to be kept";
 fn records() -> Value {
     let record = |n: u64| {
         let mut a = json!({"n": n % 50, "d": (n % 7).to_string(), "s": PADDING});
-        if n % 4 != 0 {
+        if !n.is_multiple_of(4) {
             a["z"] = n.into();
         }
         if n == 150 {
@@ -83,7 +83,7 @@ fn json_is_not_compared_ordered_or_computed_with_as_its_text() {
     }
     for (query, expected) in [
         ("SELECT count(*) FROM {} WHERE (odd->>'$') = 'x'", "100"),
-        ("SELECT count(*) FROM {} WHERE TRY_CAST(odd->>'a' AS DOUBLE) > 100", "66"),
+        ("SELECT count(*) FROM {} WHERE TRY_CAST(odd->>'a' AS DOUBLE) > 100", "67"),
         ("SELECT count(odd) FROM {} WHERE odd IS NOT NULL", "300"),
         ("SELECT count(*) FROM (SELECT unnest(odd->'$.l[*]') AS i FROM {})", "200"),
         ("SELECT count(*) FROM (SELECT odd, count(*) FROM {} GROUP BY odd)", "201"),

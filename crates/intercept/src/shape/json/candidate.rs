@@ -63,7 +63,7 @@ pub(super) enum Outer {
     Map,
 }
 
-impl<'a> Candidate<'a> {
+impl Candidate<'_> {
     /// Where the records are.
     pub(super) fn table_path(&self) -> String {
         match &self.form {

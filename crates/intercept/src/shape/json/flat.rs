@@ -186,12 +186,12 @@ impl<'a> Way<'a> {
 fn carried<'w>(wrapper: &'w [u8], names: &[&[u8]]) -> Vec<(Vec<u8>, &'w [u8])> {
     let members = walk::members(wrapper).into_iter().flatten();
     let wanted = members.filter(|(key, _)| names.contains(key));
-    let named = wanted.map(|(key, value)| {
+    let foreign = |(key, value)| {
         let mut name = vec![FOREIGN];
         name.extend_from_slice(&super::text_of_key(key));
         (name, value)
-    });
-    named.collect()
+    };
+    wanted.map(foreign).collect()
 }
 
 /// A wrapper as it is written, but for the member that `list` is the value of.

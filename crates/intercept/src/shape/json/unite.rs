@@ -59,7 +59,7 @@ pub(super) fn alike<'a>(
     }
     let are_all = groups.len() == 1 && kept.is_empty();
     for group in groups {
-        candidates.push(united(group, path, are_all));
+        candidates.push(united(&group, path, are_all));
     }
     candidates.extend(kept);
 }
@@ -102,9 +102,9 @@ impl<'a> Found<'a> {
     }
 }
 
-fn united<'a>(group: Vec<Found<'a>>, path: &str, are_all: bool) -> Candidate<'a> {
+fn united<'a>(group: &[Found<'a>], path: &str, are_all: bool) -> Candidate<'a> {
     let rest = group[0].rest.clone();
-    if let [only] = group.as_slice() {
+    if let [only] = group {
         let path = format!("{}{rest}", super::step(path, only.key));
         return Candidate { path, json: only.list, form: Form::Objects, header: None };
     }
