@@ -244,6 +244,7 @@ class Maker:
         if form in ("pages", "responses"):
             around = self.object(2)[1]
             parts = [records[start : start + 7] for start in range(0, len(records), 7)]
+            around = [member for member in around if member[0] != name]
             pages = [Object([*self.object_value(around), (name, part)]) for part in parts]
             return pages if form == "pages" else Object((self.unique_key(place), page) for place, page in enumerate(pages))
         inner = Object([("total", len(records)), ("next", self.chance.choice([None, "abc"])), (name, records)])

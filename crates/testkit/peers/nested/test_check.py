@@ -7,11 +7,13 @@ What the program says of one document is recorded; then one thing of it after th
 
 import copy
 import json
+import re
 import sys
 import unittest
 
 import check
 import truth
+import words
 from session import Refused, Session
 
 DOCUMENT = """[
@@ -93,6 +95,18 @@ class Check(unittest.TestCase):
         changed = self.change_each(self.recorded.reply["structuredContent"], "schema")
         self.assertGreater(changed, 50)
         self.assertGreater(self.change_each(self.recorded.reply["structuredContent"], "tables"), 0)
+
+    def test_each_wrong_name_in_words_is_found(self):
+        block = self.recorded.reply["content"][0]
+        original = block["text"]
+        dataset = check.DATASET.search(original)[0]
+        names = [field.name for _, _, fields in words.tables(original, dataset) for field in fields]
+        for name in names:
+            block["text"] = re.sub(rf"(?<=[ (.]){re.escape(name)}(?=[ ,)-])", words.plain(name) + "_x", original)
+            self.assertNotEqual(block["text"], original, name)
+            self.assertNotEqual(self.differences(self.recorded), [], name)
+        block["text"] = original
+        self.assertGreater(len(names), 12)
 
     def change_each(self, holder, key):
         """Changes one fact after the other, and returns how many there were."""

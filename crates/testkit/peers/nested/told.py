@@ -65,9 +65,13 @@ def compare_summary(path, told):
             yield from compare_summary(path.each, told["values"])
     elif path.kind == "json":
         yield from compare_kinds(path, told)
+<<<<<<< HEAD
         members = {member.told["name"]: member for member in (path.told_members or path.members).values()}
         for field in told.get("fields", []):
             yield from compare_summary(members[words.keys(field["name"])[-1]], field)
+=======
+        yield from compare_fields(path.told_members, told, path.label)
+>>>>>>> property
     elif path.kind == "struct":
         yield from compare_fields(path.members, told, path.label)
 
@@ -75,14 +79,21 @@ def compare_summary(path, told):
 def compare_fields(members, told, label):
     """What is wrong with the fields that the summary tells of a table or a struct."""
     for field in told.get("fields", []):
-        if field["name"] in members:
-            yield from compare_summary(members[field["name"]], field)
+        if path := named(members, field["name"]):
+            yield from compare_summary(path, field)
         else:
             yield f"{label}: the summary names {field['name']!r}, the metadata do not"
     shown = len(told.get("fields", [])) + told.get("fields_left_out", 0)
     own = [path for path in members.values() if not path.is_carried]
     if shown != len(own):
         yield f"{label}: the summary tells and counts {shown} fields of {len(own)}"
+
+
+def named(members, name):
+    """The member of this name; one of a value that is JSON is told of by the way to it."""
+    if keys := words.keys(name):
+        return next((path for path in members.values() if path.told["name"] == keys[-1]), None)
+    return members.get(name)
 
 
 def compare_type(path, told):
@@ -200,26 +211,14 @@ def summary_questions(summary, found):
 
 def json_questions(members, told):
     for field in told.get("fields", []):
-        path = members.get(field["name"])
+        path = named(members, field["name"])
         if path is None:
             continue
-        if path.kind == "json" and "reach" in field:
+        if words.keys(field["name"]):
+            yield Question(path, "as told", f"count({field['name']})", len(path.present()))
+        elif "reach" in field:
             yield Question(path, f"reach {field['reach']}", f"count({field['reach']})", len(path.present()))
-        if path.kind == "json":
-            for member in field.get("fields", []):
-                yield json_member(path, member["name"], member["name"])
-        else:
-            yield from json_questions(path.members, field)
-
-
-def json_member(path, member, expression):
-    """How many values have a member, which is reached as the summary says."""
-    count = 0
-    for value in path.present():
-        for key in words.keys(member):
-            value = value.get(key) if isinstance(value, dict) else None
-        count += value is not None
-    return Question(path, f"member {member}", f"count({expression})", count)
+        yield from json_questions(path.members or path.told_members, field)
 
 
 def text_questions(text, dataset, found):
@@ -245,6 +244,7 @@ def text_questions(text, dataset, found):
 def text_question(columns, name, field):
     path, members = None, columns
     for how, one in field.way():
+<<<<<<< HEAD
         if how == "json":
             while path.kind in ("list", "map"):
                 path = path.items or path.each
@@ -257,6 +257,12 @@ def text_question(columns, name, field):
                 path = path.items or path.each
             members = path.members
         path = members.get(one)
+=======
+        while how != "member" and path.kind in ("list", "map"):
+            path = path.items or path.each
+            members = path.members or path.told_members
+        path = named(members, one if how == "json" else words.plain(one))
+>>>>>>> property
         if path is None:
             return f"{name}: the summary in words names {field.way()}, the metadata do not"
         members = path.members or path.told_members

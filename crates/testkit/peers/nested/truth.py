@@ -67,6 +67,7 @@ def kind_of(value):
 
 def types_of(values):
     """What a column of these values may be told to be. Which objects are maps is a matter of taste."""
+    values = settled(values)
     kinds = {kind_of(value) for value in values} - {"null"}
     if not kinds:
         return {"null"}
