@@ -75,7 +75,7 @@ def tells_as_a_name(text, name):
     """True if a word that is also a kind of values stands for a field: where one begins, with a comma, a
     bracket or its kind after it; as a key, after a dot, or at the start of a line of a description."""
     word = re.escape(name)
-    starts = r"(?:(?<=, )|(?<=\{)|(?<=with )|(?<=[^*]: ))"
+    starts = r"(?:^\s*|(?<=, )|(?<=\{)|(?<=with )|(?<=[^*]: ))"
     ends = rf"(?=[,)}}]| [(\[{{]| (?:{KINDS})\b|$)"
     said = rf'{starts}{word}{ends}|"{word}"+[: ]|\.{word}(?!\w)|^{word},'
     return re.search(said, text, re.IGNORECASE | re.MULTILINE) is not None
