@@ -65,13 +65,7 @@ def compare_summary(path, told):
             yield from compare_summary(path.each, told["values"])
     elif path.kind == "json":
         yield from compare_kinds(path, told)
-<<<<<<< HEAD
-        members = {member.told["name"]: member for member in (path.told_members or path.members).values()}
-        for field in told.get("fields", []):
-            yield from compare_summary(members[words.keys(field["name"])[-1]], field)
-=======
         yield from compare_fields(path.told_members, told, path.label)
->>>>>>> property
     elif path.kind == "struct":
         yield from compare_fields(path.members, told, path.label)
 
@@ -244,25 +238,10 @@ def text_questions(text, dataset, found):
 def text_question(columns, name, field):
     path, members = None, columns
     for how, one in field.way():
-<<<<<<< HEAD
-        if how == "json":
-            while path.kind in ("list", "map"):
-                path = path.items or path.each
-            members = {member.told["name"]: member for member in (path.told_members or path.members).values()}
-            one = words.keys(one)[-1]
-        else:
-            one = words.plain(one)
-        if how == "items":
-            while path.kind in ("list", "map"):
-                path = path.items or path.each
-            members = path.members
-        path = members.get(one)
-=======
         while how != "member" and path.kind in ("list", "map"):
             path = path.items or path.each
             members = path.members or path.told_members
         path = named(members, one if how == "json" else words.plain(one))
->>>>>>> property
         if path is None:
             return f"{name}: the summary in words names {field.way()}, the metadata do not"
         members = path.members or path.told_members
