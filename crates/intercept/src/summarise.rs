@@ -107,7 +107,8 @@ impl Shares {
             Self { full: 1.., tables: 1.., .. } => Self { full: 0, ..self },
             Self { tables: 13.., .. } => Self { tables: 12, ..self },
             Self { items: items @ 9.., full, .. } => {
-                let items = items * 9 / 10;
+                // In small steps: names are worth the room that is left.
+                let items = items - (items / 20).max(1);
                 Self { items, full: full.min(items), ..self }
             }
             Self { samples: 1, .. } => Self { samples: 0, ..self },

@@ -9,7 +9,7 @@ use super::{
     MAX_NAME_CHARS, MAX_VALUE_CHARS,
     harmless::{harmless, harmless_name, quoted},
     names,
-    tree::{Node, Tree},
+    tree::{self, Node, Tree},
 };
 use crate::profile::{Count, Field, Items, Kind};
 
@@ -111,12 +111,24 @@ impl<'a> Teller<'a> {
                 .collect();
             let left_out = members.len() - names.len();
             let more = if left_out > 0 { format!(" and {left_out} more") } else { String::new() };
-            let (inside, _) = self.all(&self.tree.members(first), way);
+            let (mut inside, left_out) = self.all(&self.tree.members(first), way);
+            if left_out > 0 {
+                let more = if inside.is_empty() { "members" } else { "more" };
+                inside.push(format!("{left_out} {more}"));
+            }
             return format!("{}{more}, each with {}", names.join(", "), inside.join(", "));
         }
         let (told, left_out) = self.all(&members, way);
         match (told.is_empty(), left_out) {
             (_, 0) => told.join(", "),
+            // As long as their names take no more room than their number.
+            (true, 1 | 2) if matches!(way, Way::Column(_)) => {
+                let names = members.iter().map(|member| {
+                    let name = names::shown(&member.field.column, MAX_NAME_CHARS);
+                    format!("{name}{}", kind_alone(member.field))
+                });
+                names.collect::<Vec<_>>().join(", ")
+            }
             (true, count) => format!("{count} members"),
             (false, count) => format!("{}, {count} more", told.join(", ")),
         }
@@ -139,7 +151,11 @@ impl<'a> Teller<'a> {
             };
         }
         let within = way.inside(field, &path);
-        let (members, left_out) = self.all_in_json(&self.tree.members(node), &within);
+        let (members, mut left_out) = self.all_in_json(&self.tree.members(node), &within);
+        if matches!(way, Way::Json(_)) && self.tree.members(node).is_empty() {
+            // What is in lists in JSON has no name there.
+            left_out = tree::members_of(field).len();
+        }
         let inside = innermost(&mut facts);
         if !members.is_empty() {
             inside["fields"] = members.into();
@@ -224,6 +240,15 @@ fn brief(field: &Field, members: &str) -> String {
         (Kind::Map, _, Some(value)) => format!(" {{*: {}}}", value.kind.name()),
         (Kind::Json, ..) if !members.is_empty() => format!(" json {{{members}}}"),
         (kind, ..) => format!(" {}", kind.name()),
+    }
+}
+
+/// A field's type in a word or two, unless it is a string.
+fn kind_alone(field: &Field) -> String {
+    match (field.kind, &field.inside.items) {
+        (Kind::String, _) => String::new(),
+        (Kind::List, Some(items)) => format!(" [{}]", items.item.kind.name()),
+        (kind, _) => format!(" {}", kind.name()),
     }
 }
 
