@@ -103,7 +103,8 @@ impl<'a> Teller<'a> {
     /// What lies in a field, one after the other; those that are alike once for all.
     fn members(&self, node: &Node<'a>, way: &Way) -> String {
         let members = self.tree.members(node);
-        if let (Some(first), Way::Column(_)) = (alike(&members), way) {
+        let is_any_told = members.iter().any(|member| self.is_told(member));
+        if let (Some(first), Way::Column(_), true) = (alike(&members), way, is_any_told) {
             let names: Vec<String> = members
                 .iter()
                 .filter(|member| self.is_told(member))
