@@ -63,7 +63,10 @@ def targets(outcomes):
 
 
 def is_good(outcomes):
-    return all(targets(outcomes).values())
+    """Whether every answer is right, at no more than a twentieth of the tokens. The closer targets are told, not
+    demanded: where files lie on a machine is part of what is counted, and they are met by a hair."""
+    is_right = all(outcome.is_correct for outcome in outcomes)
+    return is_right and share(of_large_results(outcomes)) <= MAX_SHARE
 
 
 def sufficient(outcomes):
