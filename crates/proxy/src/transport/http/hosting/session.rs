@@ -88,6 +88,8 @@ impl Session {
     async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
         let delayed = Arc::new(Semaphore::new(MAX_DELAYED));
         let how = self.child.attend(self.read(&mut output, &delayed), &mut life).await;
+        // Whoever hears that it ended asks in vain from then on.
+        self.child.end();
         // Results that are in the chain are still said.
         let _ = delayed.acquire_many(u32::try_from(MAX_DELAYED).unwrap_or(1)).await;
         for line in framing::lines(&self.relay.abandon(&how)) {
@@ -95,7 +97,6 @@ impl Session {
             self.say(Body::Memory(json.to_vec())).await;
         }
         self.log.close();
-        self.child.end();
         life.see_off(self.house.upstream()).await;
     }
 
