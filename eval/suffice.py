@@ -15,6 +15,8 @@ import tokens
 LABEL = re.compile(
     r"^- (?:(?:Total records|Fields[^:\n]*|Beside them|Tables inside|Sample|Example query):|Table\b)", re.MULTILINE
 )
+# Of several tables inside, the start that their names share is said once.
+INSIDE = re.compile(r"^- Tables inside, named (\w+_)NAME(?:, each (with [^:\n]+))?: (.*)$", re.MULTILINE)
 KINDS = "string|integer|float|boolean|timestamp|date|uuid|url|list|map|struct|json|null"
 SAMPLE = re.compile(r"^- Sample: .*$", re.MULTILINE)
 # A text in a sample, perhaps cut off; with a colon if it is a key.
@@ -86,7 +88,13 @@ def names_part(summary):
     facts = summary.partition("Summary (")[2].partition("\n")[2]
     facts = facts.rpartition("\nThe whole result is kept")[0]
     facts = SAMPLE.sub(lambda line: TEXT.sub(lambda text: text[0] if text[1] else '""', line[0]), facts)
-    return LABEL.sub("", facts)
+    return LABEL.sub("", INSIDE.sub(in_full, facts))
+
+
+def in_full(inside):
+    """The tables inside, each with its whole name."""
+    start, carried, tables = inside.groups("")
+    return "- Tables inside: " + re.sub(r"(\w+)(?= \(\d+ rows)", start + r"\1", tables) + ", " + carried
 
 
 async def find_out(session, known, call, effort):

@@ -32,7 +32,7 @@ pub(crate) use self::{
     distinct::Count,
     field::{Field, Items, Raw, is_marker, text_of},
     fields::{FOREIGN, KEY},
-    inner::InnerForm,
+    inner::{InnerForm, Within},
     kind::{Kind, has_form},
     outline::Outline,
     records::Records,

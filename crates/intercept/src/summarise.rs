@@ -8,6 +8,7 @@
 mod examples;
 mod fields;
 mod harmless;
+mod inside;
 mod names;
 mod tree;
 
@@ -19,11 +20,12 @@ use serde_json::{Value, json};
 use self::{
     fields::{Extent, Teller},
     harmless::harmless,
+    inside::Inside,
     tree::Tree,
 };
 use crate::{
     policy::Policy,
-    profile::{self, InnerForm, Outline, Profile, Table},
+    profile::{self, Outline, Profile, Table},
     tokens,
 };
 
@@ -374,34 +376,20 @@ impl Subject<'_> {
                 (false, count) => writeln!(out, ", and {count} more"),
             };
         }
-        let inner: Vec<String> = tables()
+        let inside: Vec<Inside<'_>> = tables()
             .filter_map(|(index, table)| {
-                let within = table.within.as_ref()?;
-                let with: Vec<String> =
-                    within.columns().map(|name| names::shown(name, MAX_NAME_CHARS)).collect();
-                let with = if with.is_empty() {
-                    String::new()
-                } else {
-                    format!(", with {}", with.join(", "))
-                };
-                let of = match within.form {
-                    InnerForm::List => "",
-                    InnerForm::Map { value_is_plain: true } => " of key, value",
-                    InnerForm::Map { value_is_plain: false } => " of key and members",
-                };
-                let (name, records) = (&self.table_names[index], table.records);
-                Some(format!("{name} ({records} rows{of}{with})"))
+                let (name, rows) = (&self.table_names[index], table.records);
+                Some(Inside { name, rows, within: table.within.as_ref()? })
             })
             .collect();
-        told += inner.len();
+        told += inside.len();
         let left_out = self.profile.counts.tables.saturating_sub(1 + told);
-        let more = if left_out > 0 { format!("{left_out} more") } else { String::new() };
-        match (inner.is_empty(), left_out) {
-            (true, 0) => {}
-            (true, _) => drop(writeln!(out, "- Other tables: {more}")),
-            (false, 0) => drop(writeln!(out, "- Tables inside: {}", inner.join(", "))),
-            (false, _) => drop(writeln!(out, "- Tables inside: {}, {more}", inner.join(", "))),
-        }
+        let _ = match (inside::told(self.dataset.id().as_str(), &inside), left_out) {
+            (None, 0) => Ok(()),
+            (None, count) => writeln!(out, "- Other tables: {count} more"),
+            (Some(inside), 0) => writeln!(out, "{inside}"),
+            (Some(inside), count) => writeln!(out, "{inside}, {count} more"),
+        };
     }
 
     /// The same as JSON.

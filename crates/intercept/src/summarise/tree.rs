@@ -21,6 +21,8 @@ pub(super) struct Node<'a> {
     pub(super) full: usize,
     weight: u64,
     depth: usize,
+    /// How many lie in the same field; of a table's own fields this does not count.
+    siblings: usize,
     members: Vec<usize>,
 }
 
@@ -28,6 +30,7 @@ pub(super) struct Node<'a> {
 #[derive(Clone, Copy)]
 struct Within {
     depth: usize,
+    siblings: usize,
     /// In a value that is JSON.
     is_json: bool,
 }
@@ -41,7 +44,9 @@ impl<'a> Tree<'a> {
             let fields = if table.within.is_none() { table.fields.as_slice() } else { &[] };
             let fields = fields
                 .iter()
-                .map(|field| tree.add(field, most, Within { depth: 0, is_json: false }))
+                .map(|field| {
+                    tree.add(field, most, Within { depth: 0, siblings: 0, is_json: false })
+                })
                 .collect();
             tree.tables.push(fields);
         }
@@ -51,7 +56,8 @@ impl<'a> Tree<'a> {
         for (rank, index) in order.iter().enumerate() {
             tree.nodes[*index].full = rank;
         }
-        order.sort_by_key(|index| tree.nodes[*index].depth);
+        // The few members of a small object are all told of before some of a large one are.
+        order.sort_by_key(|index| (tree.nodes[*index].depth, tree.nodes[*index].siblings));
         for (rank, index) in order.into_iter().enumerate() {
             tree.nodes[index].told = rank;
         }
@@ -78,13 +84,14 @@ impl<'a> Tree<'a> {
     fn add(&mut self, field: &'a Field, most: u64, within: Within) -> usize {
         let weight = weight(field).min(most);
         let index = self.nodes.len();
-        let depth = within.depth;
-        self.nodes.push(Node { field, told: 0, full: 0, weight, depth, members: Vec::new() });
+        let Within { depth, siblings, .. } = within;
+        let members = Vec::new();
+        self.nodes.push(Node { field, told: 0, full: 0, weight, depth, siblings, members });
         // From JSON, only what is in objects can be had by name.
         let is_reached = !within.is_json || matches!(field.kind, Kind::Struct | Kind::Json);
         let members = if is_reached { members_of(field) } else { &[] };
         let is_json = within.is_json || field.kind == Kind::Json;
-        let further = Within { depth: depth + 1, is_json };
+        let further = Within { depth: depth + 1, siblings: members.len(), is_json };
         // What is further in tells a little less.
         let inside = weight * 9 / 10;
         self.nodes[index].members =

@@ -25,6 +25,7 @@ HEADS = [
 TYPE = re.compile(r" (?:integer|float|boolean|string|timestamp|date|uuid|url|null|json|list|map|struct)(?![A-Za-z0-9_])")
 MAIN = re.compile(r"- Fields(?: \(of the first \d+ records\))?, string if no type: (.*)")
 TABLE = re.compile(rf"- Table ({IDENTIFIER}): (\d+) records at (.*)")
+TABLES_INSIDE = re.compile(rf"- Tables inside(?:, named (\w+_)NAME)?(?:, each with ({IDENTIFIER}(?:, {IDENTIFIER})*))?: (.*)")
 INSIDE = re.compile(rf"({IDENTIFIER}) \((\d+) rows( of key[a-z, ]*?)?(?:, with ({IDENTIFIER}(?:, {IDENTIFIER})*))?\)")
 
 
@@ -153,10 +154,10 @@ def tables(text, dataset):
         elif table := TABLE.fullmatch(line):
             listed = table[3].split(": ", 1)
             yield table[1], int(table[2]), Reader(listed[1]).all() if listed[1:] and listed[1] else []
-        elif line.startswith("- Tables inside: "):
-            for inside in INSIDE.finditer(line):
-                names = re.findall(IDENTIFIER, inside[4] or "") + (["key"] if inside[3] else [])
-                yield inside[1], int(inside[2]), [Told(None, "member", name) for name in names]
+        elif listed := TABLES_INSIDE.fullmatch(line):
+            for inside in INSIDE.finditer(listed[3]):
+                names = re.findall(IDENTIFIER, listed[2] or inside[4] or "") + (["key"] if inside[3] else [])
+                yield (listed[1] or "") + inside[1], int(inside[2]), [Told(None, "member", name) for name in names]
 
 
 def plain(name):
