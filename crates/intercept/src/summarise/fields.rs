@@ -153,9 +153,9 @@ impl<'a> Teller<'a> {
         }
         let within = way.inside(field, &path);
         let (members, mut left_out) = self.all_in_json(&self.tree.members(node), &within);
-        if matches!(way, Way::Json(_)) && self.tree.members(node).is_empty() {
-            // What is in lists in JSON has no name there.
-            left_out = tree::members_of(field).len();
+        if self.tree.members(node).is_empty() {
+            // What is in lists in JSON, or in JSON in lists, has no name there.
+            left_out = tree::innermost(field).inside.members.len();
         }
         let inside = innermost(&mut facts);
         if !members.is_empty() {
@@ -261,14 +261,17 @@ fn kind(field: &Field) -> String {
             let keys = count(entries.key.distinct);
             format!("map of {keys} keys to {}", plural(&entries.value))
         }
-        (Kind::Json, ..) => {
-            let kinds = field.kinds.iter();
-            let kinds: Vec<String> =
-                kinds.map(|(kind, count)| format!("{} {count}", kind.name())).collect();
-            if kinds.is_empty() { "json".to_owned() } else { format!("json: {}", kinds.join(", ")) }
-        }
+        (Kind::Json, ..) => json_of(field),
         (kind, ..) => kind.name().to_owned(),
     }
+}
+
+/// JSON, and how often it is what.
+fn json_of(field: &Field) -> String {
+    let kinds = field.kinds.iter();
+    let kinds: Vec<String> =
+        kinds.map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+    if kinds.is_empty() { "json".to_owned() } else { format!("json: {}", kinds.join(", ")) }
 }
 
 /// What is told of the values, behind their type.
@@ -377,7 +380,7 @@ fn lengths(items: &Items) -> String {
 fn plural(field: &Field) -> String {
     match (field.kind, &field.inside.items) {
         (Kind::List, Some(items)) => format!("lists of {}", plural(&items.item)),
-        (Kind::Json, _) => "json".to_owned(),
+        (Kind::Json, _) => json_of(field),
         (Kind::Null, _) => "nulls".to_owned(),
         (kind, _) => format!("{}s", kind.name()),
     }

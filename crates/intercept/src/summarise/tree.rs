@@ -101,15 +101,22 @@ impl<'a> Tree<'a> {
 }
 
 /// The members of a field's objects, or of those in its lists or maps.
-pub(super) fn members_of(field: &Field) -> &[Field] {
-    let inside = &field.inside;
-    match (field.kind, &inside.items, &inside.entries) {
-        (Kind::Struct | Kind::Json, ..) => &inside.members,
-        (Kind::List, Some(items), _) if items.item.kind != Kind::Json => members_of(&items.item),
-        (Kind::Map, _, Some(entries)) if entries.value.kind != Kind::Json => {
-            members_of(&entries.value)
+fn members_of(field: &Field) -> &[Field] {
+    let innermost = innermost(field);
+    match (field.kind, innermost.kind) {
+        (Kind::Struct | Kind::Json, _) | (Kind::List | Kind::Map, Kind::Struct) => {
+            &innermost.inside.members
         }
         _ => &[],
+    }
+}
+
+/// The values of a field: what is in its lists and maps, however many lie in each other.
+pub(super) fn innermost(field: &Field) -> &Field {
+    match (field.kind, &field.inside.items, &field.inside.entries) {
+        (Kind::List, Some(items), _) => innermost(&items.item),
+        (Kind::Map, _, Some(entries)) => innermost(&entries.value),
+        _ => field,
     }
 }
 
