@@ -1,7 +1,7 @@
 //! Stage 2 of 5: writes the payloads of a result to the store.
 //!
 //! Each text block becomes a payload as it reads, many small ones become one together, structured
-//! content one as it is written; structured content that says the same as a text block is not kept
+//! content one as it is written, and so does `content` itself if it has thousands of blocks; structured content that says the same as a text block is not kept
 //! twice. What is left of the result is its template: with the payloads put back in, it is the result
 //! again ([`restore`]).
 
@@ -78,6 +78,10 @@ pub(crate) fn keep<'a>(
         }
     }
     cuts.extend(captured.write_gathered(result)?);
+    if let Some(span) = &result.crowd {
+        let payload = captured.write_json(result, span)?;
+        cuts.push(Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None });
+    }
     if let Some(span) = &result.structured {
         cuts.push(captured.cut_structured(result, span)?);
     }

@@ -17,6 +17,8 @@ pub(crate) struct ToolResult {
     pub(crate) whole: Payload,
     pub(crate) content: Option<Range<u64>>,
     pub(crate) blocks: Vec<Block>,
+    /// Where `content` stands if it has too many blocks to tell them apart; it is then a payload.
+    pub(crate) crowd: Option<Range<u64>>,
     pub(crate) structured: Option<Range<u64>>,
     pub(crate) is_error: bool,
 }
@@ -56,14 +58,18 @@ impl ToolResult {
         };
         let [content, structured, is_error] = object.members;
         let content = content.map(|value| value.span);
-        let blocks = match &content {
-            Some(span) => blocks(whole, span)?,
-            None => Vec::new(),
+        let (blocks, crowd) = match &content {
+            Some(span) => match blocks(whole, span)? {
+                Some(blocks) => (blocks, None),
+                None => (Vec::new(), content.clone()),
+            },
+            None => (Vec::new(), None),
         };
         Ok(Self {
             whole: whole.clone(),
             content,
             blocks,
+            crowd,
             structured: structured.filter(|value| !is_null(value)).map(|value| value.span),
             is_error: is_error.is_some_and(|value| value.scalar.as_deref() == Some(b"true")),
         })
@@ -78,21 +84,25 @@ impl ToolResult {
 
     /// True if there is something to keep: what is short everywhere would not get shorter.
     pub(crate) fn has_payload(&self) -> bool {
-        self.blocks.iter().any(|block| block.fate != Fate::Stays)
+        self.crowd.is_some()
+            || self.blocks.iter().any(|block| block.fate != Fate::Stays)
             || self.structured.as_ref().is_some_and(is_long)
     }
 
     /// The places of everything that a model would read: text blocks and structured content.
     pub(crate) fn readable(&self) -> impl Iterator<Item = &Range<u64>> {
         let texts = self.blocks.iter().filter_map(|block| block.text.as_ref());
-        texts.chain(&self.structured)
+        texts.chain(&self.crowd).chain(&self.structured)
     }
 }
 
-fn blocks(whole: &Payload, content: &Range<u64>) -> io::Result<Vec<Block>> {
+/// The blocks of `content`; `None` if there are too many to tell them apart.
+fn blocks(whole: &Payload, content: &Range<u64>) -> io::Result<Option<Vec<Block>>> {
     let keys = ["type", "text", "resource"];
-    let Outline::Array(objects) = whole.part(content).outline(keys)? else {
-        return Ok(Vec::new());
+    let objects = match whole.part(content).outline(keys)? {
+        Outline::Array(objects) => objects,
+        Outline::Crowd => return Ok(None),
+        Outline::Blank | Outline::Object(_) | Outline::Other => return Ok(Some(Vec::new())),
     };
     let absolute = |span: Range<u64>| content.start + span.start..content.start + span.end;
     let blocks = objects.into_iter().map(|object| {
@@ -118,7 +128,7 @@ fn blocks(whole: &Payload, content: &Range<u64>) -> io::Result<Vec<Block>> {
             fate: if is_long { Fate::Apart } else { Fate::Stays },
         })
     });
-    blocks.collect::<io::Result<Vec<Block>>>().map(gather)
+    blocks.collect::<io::Result<Vec<Block>>>().map(gather).map(Some)
 }
 
 /// Where the text of an embedded resource stands.

@@ -183,6 +183,24 @@ fn many_small_blocks_are_kept_together() {
 }
 
 #[test]
+fn of_thousands_of_blocks_none_is_passed_over() {
+    let bench = Bench::new();
+    let block = |index: u32| json!({"type": "text", "text": format!("line {index}")});
+    let result = json!({"content": (0..30_000).map(block).collect::<Vec<_>>()});
+    let (replacement, dataset) = bench.kept(&result);
+    assert_eq!(replacement["content"].as_array().unwrap().len(), 1);
+    assert_eq!(dataset.metadata().description.record_count, Some(30_000));
+    assert_eq!(restored(&dataset), result);
+
+    let mut blocks = vec![json!({"type": "text", "text": ""}); 10_000];
+    blocks.push(json!({"type": "text", "text": "x y ".repeat(100_000)}));
+    let result = json!({ "content": blocks });
+    let (_, dataset) = bench.kept(&result);
+    assert_eq!(dataset.metadata().description.record_count, Some(10_001));
+    assert_eq!(restored(&dataset), result);
+}
+
+#[test]
 fn embedded_resources_and_annotated_blocks_are_kept_as_they_are() {
     let bench = Bench::new();
     let resource = json!({"uri": "file:///a.csv", "text": "a,b\n1,2\n".repeat(900)});

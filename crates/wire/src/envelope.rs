@@ -134,7 +134,7 @@ impl Line {
             Outline::Array(objects) => {
                 Self::Batch(objects.into_iter().map(Envelope::from_object).collect())
             }
-            Outline::Other => Self::Other,
+            Outline::Crowd | Outline::Other => Self::Other,
         }
     }
 }

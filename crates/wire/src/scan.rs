@@ -11,9 +11,11 @@ use crate::skip::{Skipper, string_part};
 
 /// A scalar longer than this is found but not kept.
 const MAX_SCALAR_BYTES: usize = 64 * 1024;
+/// A scalar of an object in an array that is longer than this is not kept either: there may be many.
+const MAX_SCALAR_BYTES_OF_MANY: usize = 4 * 1024;
 /// A key longer than this, as written, is none that anyone looks for.
 const MAX_KEY_BYTES: usize = 512;
-/// Objects of an array past this many are passed over, to bound what a scan holds.
+/// The objects of an array with more than this are not told apart, to bound what a scan holds.
 const MAX_OBJECTS: usize = 10_000;
 
 /// What stands in the scanned bytes.
@@ -25,6 +27,8 @@ pub enum Outline<const N: usize> {
     Object(Object<N>),
     /// An array; its elements that are objects.
     Array(Vec<Object<N>>),
+    /// An array of more objects than a scan holds.
+    Crowd,
     /// Neither an object nor an array, or not well-formed at the top.
     Other,
 }
@@ -59,6 +63,7 @@ pub struct Scanner<const N: usize> {
     /// The object being scanned; `None` between the elements of an array.
     object: Option<Object<N>>,
     objects: Vec<Object<N>>,
+    is_crowd: bool,
     key: Vec<u8>,
     /// Which of `keys` the current member is.
     wanted: Option<usize>,
@@ -131,6 +136,7 @@ impl<const N: usize> Scanner<N> {
             in_array: false,
             object: None,
             objects: Vec::new(),
+            is_crowd: false,
             key: Vec::new(),
             wanted: None,
             value_start: 0,
@@ -151,6 +157,7 @@ impl<const N: usize> Scanner<N> {
     pub fn finish(mut self) -> Outline<N> {
         match self.state {
             State::Start => Outline::Blank,
+            State::Done if self.is_crowd => Outline::Crowd,
             State::Done if self.in_array => Outline::Array(self.objects),
             State::Done => self.objects.pop().map_or(Outline::Other, Outline::Object),
             State::BeforeKey { .. }
@@ -235,11 +242,13 @@ impl<const N: usize> Scanner<N> {
     }
 
     fn close_object(&mut self, end: u64) -> State {
-        if let Some(mut object) = self.object.take()
-            && self.objects.len() < MAX_OBJECTS
-        {
-            object.span.end = end;
-            self.objects.push(object);
+        match self.object.take() {
+            Some(_) if self.objects.len() == MAX_OBJECTS => self.is_crowd = true,
+            Some(mut object) => {
+                object.span.end = end;
+                self.objects.push(object);
+            }
+            None => {}
         }
         if self.in_array { State::AfterValue } else { State::Done }
     }
@@ -271,7 +280,7 @@ impl<const N: usize> Scanner<N> {
     }
 
     fn end_scalar(&mut self, ahead: usize) {
-        let kept = self.wanted.is_some() && self.scalar.len() <= MAX_SCALAR_BYTES;
+        let kept = self.wanted.is_some() && self.scalar.len() <= self.max_scalar_bytes();
         let scalar = kept.then(|| std::mem::take(&mut self.scalar));
         self.end_value(ahead, scalar);
     }
@@ -320,10 +329,14 @@ impl<const N: usize> Scanner<N> {
         end
     }
 
+    fn max_scalar_bytes(&self) -> usize {
+        if self.in_array { MAX_SCALAR_BYTES_OF_MANY } else { MAX_SCALAR_BYTES }
+    }
+
     /// Keeps a scalar's bytes if someone wants them, up to one past the limit.
     fn keep(&mut self, bytes: &[u8]) {
         if self.object.is_some() && self.wanted.is_some() {
-            let room = (MAX_SCALAR_BYTES + 1).saturating_sub(self.scalar.len());
+            let room = (self.max_scalar_bytes() + 1).saturating_sub(self.scalar.len());
             self.scalar.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
     }

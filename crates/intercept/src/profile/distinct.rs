@@ -13,9 +13,9 @@ pub(super) const MAX_LISTED: usize = 64;
 /// A longer value is counted, not remembered.
 pub(super) const MAX_LISTED_BYTES: usize = 64;
 /// Up to this many are counted exactly, by their hashes.
-const MAX_EXACT: usize = 20_000;
+const MAX_EXACT: usize = 170_000;
 /// Room for these, two thirds full.
-const MAX_SLOTS: usize = 32_768;
+const MAX_SLOTS: usize = 262_144;
 /// Placing all anew costs more than room that stays empty.
 const GROWTH: usize = 4;
 const REGISTER_BITS: u32 = 12;
@@ -78,8 +78,8 @@ pub(super) fn hash(value: &[u8], is_text: bool) -> u64 {
 
 impl Default for Allowance {
     fn default() -> Self {
-        // 32 MiB of hashes.
-        Self(4 * 1024 * 1024)
+        // 16 MiB of hashes.
+        Self(2 * 1024 * 1024)
     }
 }
 
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(counted(3), (Count::Exactly(3), Some(6)));
         assert_eq!(counted(64), (Count::Exactly(64), Some(128)));
         assert_eq!(counted(65), (Count::Exactly(65), None));
-        assert_eq!(counted(20_000), (Count::Exactly(20_000), None));
+        assert_eq!(counted(70_000), (Count::Exactly(70_000), None));
         let (Count::About(estimate), None) = counted(200_000) else { panic!("it says so") };
         assert!((190_000..210_000).contains(&estimate), "{estimate}");
     }

@@ -132,6 +132,11 @@ proptest! {
 
 #[test]
 fn ten_thousand_levels_are_one_value() {
+    let many = |count| format!("[{}]", vec!["{}"; count].join(","));
+    assert!(
+        matches!(outline(many(10_000).as_bytes(), KEYS), Outline::Array(all) if all.len() == 10_000)
+    );
+    assert_eq!(outline(many(10_001).as_bytes(), KEYS), Outline::Crowd, "not a part for the whole");
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let json = format!(r#"{{"params":{deep},"id":7}}"#);
     let [id, _, params, _] = members(json.as_bytes(), KEYS);
