@@ -245,7 +245,7 @@ mdn(
     "nested",
     "Which HTML elements are deprecated?",
     sql(
-        "SELECT key FROM {id}_elements WHERE __compat->>'$.status.deprecated'='true' ORDER BY key"
+        "SELECT key FROM {id}_html_elements WHERE __compat->>'$.status.deprecated'='true' ORDER BY key"
     ),
     lambda data: sorted(
         name for name, one in data["html"]["elements"].items()

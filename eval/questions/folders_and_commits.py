@@ -19,13 +19,13 @@ commits_text = about("git_log", read_as="lines")
 features(
     "aggregate",
     "How many files are in the folder?",
-    sql("SELECT count(*) FROM {id} WHERE line LIKE '[FILE]%'"),
+    sql("SELECT count(*) FROM {id} WHERE text LIKE '[FILE]%'"),
     lambda lines: sum(line.startswith("[FILE]") for line in lines),
 )
 features(
     "filter",
     "How many features are about CSS, by their file names?",
-    sql("SELECT count(*) FROM {id} WHERE line LIKE '[FILE] css-%'"),
+    sql("SELECT count(*) FROM {id} WHERE text LIKE '[FILE] css-%'"),
     lambda lines: sum(line.startswith("[FILE] css-") for line in lines),
 )
 features(
@@ -37,14 +37,14 @@ features(
 features(
     "browse",
     "How many names contain `svg`?",
-    browse(total, filter={"line": {"contains": "svg"}}, limit=1),
+    browse(total, filter={"text": {"contains": "svg"}}, limit=1),
     lambda lines: sum("svg" in line for line in lines),
 )
 found(
     "aggregate",
     "Which packages have the most type files? The three first, by the folder under node_modules.",
     sql(
-        "SELECT regexp_extract(line, 'node/node_modules/((?:@[^/]+/)?[^/]+)/', 1) p, count(*) n "
+        "SELECT regexp_extract(text, 'node/node_modules/((?:@[^/]+/)?[^/]+)/', 1) p, count(*) n "
         "FROM {id} GROUP BY p ORDER BY n DESC, p LIMIT 3"
     ),
     lambda lines: ranked(
@@ -54,7 +54,7 @@ found(
 found(
     "filter",
     "How many are called `index.d.ts`?",
-    sql("SELECT count(*) FROM {id} WHERE line LIKE '%/index.d.ts'"),
+    sql("SELECT count(*) FROM {id} WHERE text LIKE '%/index.d.ts'"),
     lambda lines: sum(line.endswith("/index.d.ts") for line in lines),
 )
 found(

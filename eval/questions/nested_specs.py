@@ -62,7 +62,7 @@ protocol(
 protocol(
     "nested",
     "How many parameters of commands are optional?",
-    sql("SELECT count(*) FROM {id}_parameters WHERE optional"),
+    sql("SELECT count(*) FROM {id}_commands_parameters WHERE optional"),
     lambda data: sum(
         one.get("optional", False) for _, command in inner(data, "commands") for one in command.get("parameters", [])
     ),

@@ -41,7 +41,7 @@ commits(
 folders(
     "history",
     "Is there a file for the regions of Africa (alt-af) in the folder that was listed last?",
-    sql("SELECT count(*) FROM list_directory WHERE line LIKE '%alt-af.json'"),
+    sql("SELECT count(*) FROM list_directory WHERE text LIKE '%alt-af.json'"),
     lambda _, latest: sum(line.endswith("alt-af.json") for line in latest),
 )
 tree(
@@ -99,7 +99,7 @@ searches(
 searches(
     "history",
     "How many files of zod's were found by both searches together?",
-    sql("SELECT count(*) FROM filesystem.search_files_history WHERE line LIKE '%/zod/%'"),
+    sql("SELECT count(*) FROM filesystem.search_files_history WHERE text LIKE '%/zod/%'"),
     lambda earlier, latest: sum("/zod/" in line for line in [*earlier, *latest]),
 )
 

@@ -20,6 +20,7 @@ mod records;
 mod samples;
 mod shorten;
 mod table;
+mod table_names;
 
 use std::io;
 
@@ -125,19 +126,10 @@ impl Profile {
         self.tables.first()
     }
 
-    /// What the tables are called, behind the dataset's own name: the main one nothing, others what
-    /// their path ends with, if need be with the name before it, or else their number.
+    /// What the tables are called, behind the dataset's own name: the main one nothing.
     pub(crate) fn table_names(&self) -> Vec<String> {
-        let mut names = vec![String::new()];
-        for (index, table) in self.tables.iter().enumerate().skip(1) {
-            let mut words = words(&table.path).into_iter().rev();
-            let last = words.next();
-            let both = last.as_ref().zip(words.next()).map(|(last, it)| format!("{it}_{last}"));
-            let is_free = |name: &String| !names.iter().any(|it| it.eq_ignore_ascii_case(name));
-            let name = [last, both].into_iter().flatten().find(is_free);
-            names.push(name.unwrap_or_else(|| (index + 1).to_string()));
-        }
-        names
+        let others = self.tables.iter().skip(1).map(|table| table.path.as_str());
+        [String::new()].into_iter().chain(table_names::of(others)).collect()
     }
 
     pub(crate) fn records(&self) -> Option<u64> {
@@ -166,6 +158,7 @@ impl Profile {
         let mut tables: Vec<Value> = self.tables.iter().map(Table::facts).collect();
         for (facts, name) in tables.iter_mut().zip(self.table_names()) {
             facts["name"] = name.into();
+            facts["format"] = self.format.name().into();
         }
         let samples = self.main().map(|table| table.samples.clone()).unwrap_or_default();
         let envelope: Map<String, Value> = self
@@ -187,44 +180,5 @@ impl Profile {
         details.insert("envelope".to_owned(), envelope.into());
         details.insert("samples".to_owned(), samples.into());
         details
-    }
-}
-
-/// The names in a path, each as a word that can stand in SQL without quotes.
-fn words(path: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut rest = path;
-    while let Some(start) = rest.find(['.', '[']) {
-        let step = &rest[start + 1..];
-        let (name, after) = match step.strip_prefix('"') {
-            Some(quoted) => quoted.split_once("\"]").unwrap_or((quoted, "")),
-            None => step.split_at(step.find(['.', '[', ']']).unwrap_or(step.len())),
-        };
-        let word: String =
-            name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
-        let word = word.trim_matches('_');
-        if word.bytes().any(|byte| byte.is_ascii_alphabetic()) {
-            words.push(word.to_owned());
-        }
-        rest = after;
-    }
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tables_are_called_after_the_names_in_their_paths() {
-        for (path, expected) in [
-            ("$", ""),
-            ("$.data[].items", "data items"),
-            ("$.regions.*[\"availability-zones\"]", "regions availability_zones"),
-            ("$.{open,shut}", "open_shut"),
-            ("$[0][\"a.b\"]", "a_b"),
-        ] {
-            assert_eq!(words(path).join(" "), expected, "{path}");
-        }
     }
 }

@@ -34,8 +34,13 @@ pub struct Written {
 /// values of the columns that it has.
 pub fn write_rows(payload: &Mapped, facts: &Value, out: &mut dyn Write) -> io::Result<Written> {
     let path = facts["path"].as_str().unwrap_or("$");
+    let format = facts["format"].as_str();
     for view in [shape::of, shape::not_json, shape::text] {
         let view = view(payload);
+        // What begins like JSON was read to its end to tell what it is.
+        if format.is_some_and(|format| format != view.format.name()) {
+            continue;
+        }
         let writer = Writer::new(payload, facts, view.format, &mut *out);
         if let Some(writer) = view.rows(path, writer)
             && writer.rows > 0
@@ -185,7 +190,7 @@ mod tests {
         let list = "[{\"a\":1,\n \"b\":\"x\"},{\"b\":null,\"A\":[1,\n2],\"b\":2}]";
         assert_eq!(rows(list), [r#"{"at":1,"0":1,"1":"x"}"#, r#"{"at":19,"1":null,"2":[1,2]}"#]);
         let nested = r#"{"total":2,"data":{"edges":[{"node":{"id":7}},{"node":{"id":8}},{"node":{"id":9}}]}}"#;
-        assert_eq!(rows(nested)[1], r#"{"at":54,"0":8}"#);
+        assert_eq!(rows(nested)[1], r#"{"at":46,"0":{"id":8}}"#);
         let columns = r#"{"a":[1,2,3],"b":["x","y","z"]}"#;
         assert_eq!(rows(columns)[2], r#"{"0":3,"1":"z"}"#);
         let header = r#"[["a","b"],[1,"x"],[2,null]]"#;

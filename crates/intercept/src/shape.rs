@@ -1,8 +1,8 @@
 //! What a payload is: told by looking at it, since nothing else says so.
 //!
 //! Each form has a file of its own, which says whether a text is of that form and hands its records
-//! to a [`Builder`], one after the other, where they lie. YAML and XML are written anew as JSON
-//! first. What is of no known form is text, and gets an outline instead of a table.
+//! to a [`Builder`], one after the other, where they lie. YAML, XML and what Python prints are written
+//! anew as JSON first. What is of no known form is text, and gets an outline instead of a table.
 
 mod access;
 mod aligned;
@@ -14,6 +14,7 @@ mod jsonlines;
 mod listing;
 mod log;
 mod markdown;
+mod python;
 mod stanzas;
 mod syslog;
 mod times;
@@ -39,6 +40,7 @@ const MAX_TABLES: usize = 12;
 pub(crate) enum Format {
     Json,
     Ndjson,
+    Python,
     Csv,
     Tsv,
     Markdown,
@@ -102,6 +104,7 @@ impl Format {
         match self {
             Self::Json => "json",
             Self::Ndjson => "ndjson",
+            Self::Python => "python",
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Markdown => "markdown",
@@ -120,7 +123,7 @@ impl Format {
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Markdown => "md",
-            Self::Table | Self::Stanzas | Self::Lines | Self::Text => "txt",
+            Self::Python | Self::Table | Self::Stanzas | Self::Lines | Self::Text => "txt",
             named => named.name(),
         }
     }
@@ -184,6 +187,9 @@ fn json_in_text<'a, J: Into<Cow<'a, [u8]>>>(found: Found<J>) -> Told<'a> {
 fn plain<'a>(text: &'a [u8], payload: &Mapped) -> Told<'a> {
     if jsonlines::is_sequence(text) {
         return (Format::Ndjson, Content::Sequence(Cow::Borrowed(text)), Around::default());
+    }
+    if let Some((json, around)) = rewritten(text, python::to_json) {
+        return (Format::Python, Content::Json(Cow::Owned(json)), around);
     }
     if let Some(found) = wrapped::in_prose(text) {
         return json_in_text(found);

@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 
 use self::{
     fields::{Extent, Teller},
-    harmless::harmless,
+    harmless::{harmless, verbatim},
     inside::Inside,
     tree::Tree,
 };
 use crate::{
     policy::Policy,
-    profile::{self, Outline, Profile, Table},
+    profile::{self, Field, Outline, Profile, Table},
     tokens,
 };
 
@@ -36,7 +36,7 @@ const MAX_VALUE_CHARS: usize = 40;
 const MAX_NAME_CHARS: usize = 100;
 /// From this many tokens on, a result's summary may be as long as the policy allows; that of a shorter
 /// one is shorter, so that it saves as much.
-const FULL_SUMMARY_TOKENS: u64 = 40_000;
+const FULL_SUMMARY_TOKENS: u64 = 42_000;
 /// A byte of text is at least this part of a token: what is longer need not be counted.
 const MAX_BYTES_PER_TOKEN: usize = 6;
 
@@ -66,7 +66,8 @@ pub(crate) fn of(
         profile,
         tree: Tree::of(profile),
         table_names: names.iter().map(name).collect(),
-        examples: examples::of(dataset.id(), profile),
+        // Without the tools there is nothing to ask with.
+        examples: advice.map_or_else(Vec::new, |_| examples::of(dataset.id(), profile)),
         advice,
     };
     let budget = subject.budget(policy);
@@ -131,6 +132,15 @@ impl Shares {
                 Self { items, full: full.min(items), ..self }
             }
             Self { .. } => self.fewer(),
+        }
+    }
+
+    /// How much of each line of a text is shown.
+    fn line_chars(self) -> usize {
+        match self.samples {
+            0 | 1 => 120,
+            2 => 240,
+            _ => 480,
         }
     }
 
@@ -216,12 +226,15 @@ impl Subject<'_> {
             (None, Some(outline)) => text_outline(&mut out, outline, shares),
             (None, None) => {}
         }
+        for example in self.examples.iter().take(shares.examples) {
+            let _ = writeln!(out, "- Example query: {example}");
+        }
         if let Some(advice) = self.advice {
             let _ = writeln!(out, "{advice}");
         }
         let _ = write!(out, "The whole result is kept in {}", self.path());
-        for (path, bytes) in self.other_payloads() {
-            let _ = write!(out, "\nand {path} ({bytes} bytes)");
+        for other in self.other_payloads() {
+            let _ = write!(out, "\nand {other}");
         }
         out
     }
@@ -235,7 +248,16 @@ impl Subject<'_> {
             count => format!("; {count} lines are no records"),
         };
         let place = harmless(&place, 200);
-        let _ = writeln!(out, "- Total records: {} ({format}{place}{skipped})", table.records);
+        let block = match self.payloads() {
+            1 => String::new(),
+            count => format!("; block {} of {count}, from 0", self.profile.payload),
+        };
+        let of_parents = of_parents(table);
+        let _ = writeln!(
+            out,
+            "- Total records: {} ({format}{place}{skipped}{block}{of_parents})",
+            table.records
+        );
         let teller = self.teller(shares);
         let (fields, left_out) = teller.table(0);
         let left_out = left_out + table.other_fields;
@@ -244,6 +266,7 @@ impl Subject<'_> {
             (true, count) => format!("{count}"),
             (false, count) => format!(", and {count} more fields"),
         };
+        let more = more + &no_column(table);
         let of_first = if table.observed < table.records {
             format!(" (of the first {} records)", table.observed)
         } else {
@@ -257,9 +280,6 @@ impl Subject<'_> {
         self.other_tables(out, &teller, shares);
         for sample in table.samples.iter().take(shares.samples) {
             let _ = writeln!(out, "- Sample: {}", shortened(sample));
-        }
-        for example in self.examples.iter().take(shares.examples) {
-            let _ = writeln!(out, "- Example query: {example}");
         }
     }
 
@@ -280,8 +300,7 @@ impl Subject<'_> {
         if let Some(advice) = self.advice {
             facts["next"] = advice.into();
         }
-        let others = self.other_payloads().map(|(path, bytes)| format!("{path} ({bytes} bytes)"));
-        insert_some(&mut facts, "other_paths", others.collect());
+        insert_some(&mut facts, "other_paths", self.other_payloads().collect());
         if let Some(table) = self.profile.main() {
             let teller = self.teller(shares);
             let (fields, left_out) = teller.table_in_json(0);
@@ -296,13 +315,11 @@ impl Subject<'_> {
             let samples: Vec<String> = samples.map(|sample| shortened(sample)).collect();
             insert_some(&mut facts, "samples", samples);
             insert_some(&mut facts, "beside", self.beside().take(shares.beside).collect());
-            let examples = self.examples.iter().take(shares.examples).cloned().collect();
-            insert_some(&mut facts, "example_queries", examples);
         } else if let Some(outline) = &self.profile.outline {
             facts["lines"] = outline.lines.into();
             let shown = |lines: &[String]| -> Vec<String> {
                 let count = if shares.samples > 0 { lines.len() } else { 0 };
-                lines.iter().take(count).map(|line| harmless(line, 120)).collect()
+                lines.iter().take(count).map(|line| verbatim(line, shares.line_chars())).collect()
             };
             insert_some(&mut facts, "first_lines", shown(&outline.head));
             insert_some(&mut facts, "last_lines", shown(&outline.tail));
@@ -311,6 +328,8 @@ impl Subject<'_> {
                 headings.map(|(line, text)| format!("{line}: {}", harmless(text, 80))).collect();
             insert_some(&mut facts, "headings", headings);
         }
+        let examples = self.examples.iter().take(shares.examples).cloned().collect();
+        insert_some(&mut facts, "example_queries", examples);
         facts
     }
 
@@ -329,14 +348,23 @@ impl Subject<'_> {
         }
     }
 
-    /// The files beside the one that is described, and how long they are.
-    fn other_payloads(&self) -> impl Iterator<Item = (String, u64)> {
+    /// The files beside the one that is described, how long they are, and which blocks.
+    fn other_payloads(&self) -> impl Iterator<Item = String> {
         const SHOWN: usize = 3;
         let parts = &self.dataset.metadata().parts;
-        // The last one is the template.
-        let payloads = parts.iter().enumerate().take(parts.len().saturating_sub(1));
+        let payloads = parts.iter().enumerate().take(self.payloads());
+        let more = (self.payloads() - 1).saturating_sub(SHOWN);
+        let more = (more > 0).then(|| format!("{more} more blocks"));
         let others = payloads.filter(|(index, _)| *index != self.profile.payload).take(SHOWN);
-        others.map(|(index, part)| (self.dataset.path(index).display().to_string(), part.bytes))
+        let others = others.map(|(index, part)| {
+            format!("{} ({} bytes, block {index})", self.dataset.path(index).display(), part.bytes)
+        });
+        others.chain(more)
+    }
+
+    /// How many payloads there are; the last part is the template.
+    fn payloads(&self) -> usize {
+        self.dataset.metadata().parts.len().saturating_sub(1).max(1)
     }
 
     fn tokens(&self) -> u64 {
@@ -351,7 +379,12 @@ impl Subject<'_> {
     /// The values beside the table, those first without which one does not know how to go on.
     fn beside(&self) -> impl Iterator<Item = String> {
         let mut values: Vec<&(String, String)> = self.profile.envelope.iter().collect();
-        values.sort_by_key(|(path, _)| !is_guiding(path));
+        // Those that stand near the records speak of them.
+        let records = self.profile.main().map_or("$", |table| table.path.as_str());
+        let near = |path: &str| {
+            path.split('.').zip(records.split('.')).take_while(|(one, other)| one == other).count()
+        };
+        values.sort_by_key(|(path, _)| (!is_guiding(path), std::cmp::Reverse(near(path))));
         values.into_iter().map(|(path, value)| {
             let limit = if is_guiding(path) { MAX_SAMPLE_CHARS } else { MAX_VALUE_CHARS };
             format!("{} = {}", harmless(path, MAX_NAME_CHARS), harmless(value, limit))
@@ -422,6 +455,27 @@ impl Subject<'_> {
     }
 }
 
+/// The fields that are said of what records lie in: added up, they would count more than once.
+fn of_parents(table: &Table) -> String {
+    let is_of_parent = |field: &&Field| field.carried.as_ref().is_some_and(|name| name != "key");
+    let names = table.fields.iter().filter(is_of_parent);
+    let names: Vec<String> =
+        names.map(|field| names::shown(&field.column, MAX_NAME_CHARS)).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} belongs to the parent"),
+        many => format!("; {} belong to the parent", many.join(", ")),
+    }
+}
+
+/// How many fields SQL does not have.
+fn no_column(table: &Table) -> String {
+    match table.other_fields {
+        0 => String::new(),
+        count => format!(" ({count} of them have no column and are only in the file)"),
+    }
+}
+
 /// A sample that fits, shortened value by value if it is JSON.
 fn shortened(sample: &str) -> String {
     let fitting = profile::to_fit(sample.as_bytes(), MAX_SAMPLE_CHARS);
@@ -470,12 +524,11 @@ fn text_outline(out: &mut String, outline: &Outline, shares: Shares) {
         let more = if left_out > 0 { format!("\n    and {left_out} more") } else { String::new() };
         let _ = writeln!(out, "- Headings and declarations, by line:{}{more}", shown.concat());
     }
-    let _ = writeln!(out, "- In SQL: line (its number), text");
     for (name, lines) in [("first", &outline.head), ("last", &outline.tail)] {
         if shares.samples > 0 && !lines.is_empty() {
             let _ = writeln!(out, "- The {name} lines:");
             for line in lines {
-                let _ = writeln!(out, "    {}", harmless(line, 120));
+                let _ = writeln!(out, "    {}", verbatim(line, shares.line_chars()));
             }
         }
     }
@@ -487,6 +540,7 @@ fn is_guiding(path: &str) -> bool {
         "cursor", "next", "token", "page", "warning", "error", "message", "truncat", "more",
         "total", "text ", "footer",
     ];
-    let name = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    WORDS.iter().any(|word| name.contains(word))
+    // `total.value` is a total.
+    let mut names = path.rsplit('.').take(2).map(str::to_ascii_lowercase);
+    names.any(|name| WORDS.iter().any(|word| name.contains(word)))
 }

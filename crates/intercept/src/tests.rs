@@ -19,6 +19,17 @@ struct Bench {
     keeper: Keeper,
 }
 
+/// What can be done with what was kept.
+struct Tools;
+
+impl Sequel for Tools {
+    fn advice(&self) -> String {
+        "Query it.".to_owned()
+    }
+
+    fn kept(&self, _: &Dataset) {}
+}
+
 /// Counts that were written: whose, of which tool, and how much.
 type Written = (String, String, Counts);
 
@@ -29,7 +40,8 @@ impl Bench {
         let shelf = Shelf::new(home.path(), Durability::RightAfter, Retention::default());
         let written: Arc<Mutex<Vec<Written>>> = Arc::default();
         let usage = Arc::new(usage_written_to(&written));
-        Self { keeper: Keeper::new(Arc::new(shelf), policy, usage), home, written }
+        let keeper = Keeper::new(Arc::new(shelf), policy, usage).followed_by(Arc::new(Tools));
+        Self { keeper, home, written }
     }
 
     fn store(&self) -> Arc<Store> {

@@ -8,6 +8,7 @@ mod listing;
 mod nested;
 mod offering;
 mod reading;
+mod shapes;
 mod workers;
 
 use std::{fs, path::PathBuf};
@@ -102,10 +103,20 @@ impl Client {
 
     /// Has a text kept, and gives the name of its dataset.
     pub(crate) fn keep_text(&mut self, text: &str) -> String {
+        self.file(text).dataset()
+    }
+
+    /// Has a text kept, and gives its summary.
+    fn summary_of(&mut self, text: &str) -> String {
+        self.file(text).text(0).to_owned()
+    }
+
+    /// The reply to a call that returns a text.
+    fn file(&mut self, text: &str) -> Reply {
         fs::create_dir_all(&self.home).unwrap();
         let path = self.home.join(format!("payload-{}", std::process::id()));
         fs::write(&path, text).unwrap();
-        self.call("file", &json!({"path": path})).dataset()
+        self.call("file", &json!({"path": path}))
     }
 
     /// Orders that differ, with times, gaps and nested values.

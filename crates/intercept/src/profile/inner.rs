@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Field, Kind, Table, fields::KEY, names};
 
 /// More of them are not described.
-const MAX_INNER: usize = 40;
+const MAX_INNER: usize = 100;
 /// A longer value does not tell records apart at a glance.
 const MAX_KEY_BYTES: usize = 120;
 /// Without a key, as many fields of a record come along.
@@ -202,6 +202,7 @@ fn carried(table: &Table, taken: &[&str]) -> (Vec<Carried>, bool) {
     }
     let of_parents = table.fields.iter().filter(|field| field.carried.is_some());
     chosen.extend(of_parents.map(|field| vec![field.column.clone()]));
+    let further_out = chosen.len();
     let mut has_number = false;
     if table.records > 1 {
         let keys = keys(table);
@@ -213,20 +214,20 @@ fn carried(table: &Table, taken: &[&str]) -> (Vec<Carried>, bool) {
             }
         }
     }
-    let mut names: Vec<String> = Vec::new();
-    let carried = chosen.into_iter().map(|from| {
-        let last = from.last().cloned().unwrap_or_default();
-        let is_free = |name: &str| {
-            !taken.iter().any(|known| known.eq_ignore_ascii_case(name))
-                && !names.iter().any(|known| known.eq_ignore_ascii_case(name))
+    // What is nearer is named first: `parent_id` is the parent's, `parent_parent_id` that of its own.
+    let mut names: Vec<String> = vec![String::new(); chosen.len()];
+    for index in (further_out..chosen.len()).chain(0..further_out) {
+        let mut name = chosen[index].last().cloned().unwrap_or_default();
+        let is_taken = |name: &str| {
+            taken.iter().any(|known| known.eq_ignore_ascii_case(name))
+                || names.iter().any(|known| known.eq_ignore_ascii_case(name))
         };
-        let mut name = last;
-        while !is_free(&name) {
+        while is_taken(&name) {
             name = format!("parent_{name}");
         }
-        names.push(name.clone());
-        Carried { name, from }
-    });
+        names[index] = name;
+    }
+    let carried = names.into_iter().zip(chosen).map(|(name, from)| Carried { name, from });
     (carried.collect(), has_number)
 }
 

@@ -160,6 +160,10 @@ fn is_rest_of_time(mut rest: &[u8]) -> bool {
         rest = &rest[3..];
         if let [b'.' | b',', b'0'..=b'9', ..] = rest {
             let digits = rest[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            // SQL would cut what is finer than a microsecond.
+            if rest[1..=digits].iter().skip(6).any(|digit| *digit != b'0') {
+                return false;
+            }
             rest = &rest[1 + digits..];
         }
     }
@@ -200,6 +204,8 @@ mod tests {
             ("2024-02-29T10:00", Kind::Timestamp),
             ("2024-02-29 10:00:00.123456+02:00", Kind::Timestamp),
             ("2024-02-29T10:00:00Z", Kind::Timestamp),
+            ("2024-02-29T10:00:00.123456000Z", Kind::Timestamp),
+            ("2024-02-29T10:00:00.123456789Z", Kind::String),
             ("2024-02-29 10:00:00 UTC", Kind::Timestamp),
             ("2024-02-29T10:00 and then", Kind::String),
             ("2024-02-29T10:00 ", Kind::String),

@@ -1,6 +1,6 @@
 //! What fields are called in SQL.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Field, fields::FOREIGN};
 
@@ -30,15 +30,24 @@ pub(super) fn settle(fields: &mut [Field]) {
     }
 }
 
-/// Names that SQL can tell apart, whatever the fields are called: it does not heed capitals.
+/// Names that SQL can tell apart, whatever the fields are called: it does not heed capitals. Of names
+/// that differ by these alone, none is given to one of them: a query that means another would get it.
 pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let given: Vec<&str> = names.collect();
+    let mut spellings: HashMap<String, &str> = HashMap::new();
+    let mut ambiguous: HashSet<String> = HashSet::new();
+    for name in &given {
+        if spellings.insert(name.to_lowercase(), name).is_some_and(|known| known != *name) {
+            ambiguous.insert(name.to_lowercase());
+        }
+    }
     let mut taken: HashSet<String> = RESERVED.iter().map(|name| (*name).to_owned()).collect();
     let mut unique = Vec::new();
-    for (index, given) in names.enumerate() {
-        // Some characters cannot be in a name.
-        let given: String = given.chars().filter(|character| *character != '\0').collect();
+    for (index, given) in given.into_iter().enumerate() {
+        let is_ambiguous = ambiguous.contains(&given.to_lowercase());
+        let given = writable(given);
         let given = if given.is_empty() { format!("column_{}", index + 1) } else { given };
-        let mut name = given.clone();
+        let mut name = if is_ambiguous { format!("{given}_1") } else { given.clone() };
         let mut number = 2;
         while !taken.insert(name.to_lowercase()) {
             name = format!("{given}_{number}");
@@ -49,6 +58,18 @@ pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     unique
 }
 
+/// A name without what cannot be written in a query, or be told from it by looking.
+fn writable(name: &str) -> String {
+    let is_writable = |character: char| {
+        !character.is_control()
+            && !matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{2069}' | '\u{feff}')
+            && (character == ' ' || !character.is_whitespace())
+    };
+    let shown = name.chars().filter(|character| *character != '\0');
+    shown.map(|character| if is_writable(character) { character } else { '_' }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +78,6 @@ mod tests {
     fn names_are_told_apart_as_sql_does() {
         let names = ["id", "ID", "", "id_2", "Id", "column_3", "__at"];
         let unique = unique(names.into_iter());
-        assert_eq!(unique, ["id", "ID_2", "column_3", "id_2_2", "Id_3", "column_3_2", "__at_2"]);
+        assert_eq!(unique, ["id_1", "ID_2", "column_3", "id_2_2", "Id_3", "column_3_2", "__at_2"]);
     }
 }

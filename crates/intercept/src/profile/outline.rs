@@ -7,7 +7,7 @@ use memchr::memchr_iter;
 use serde_json::{Value, json};
 
 const SHOWN_LINES: usize = 5;
-const MAX_HEADINGS: usize = 40;
+const MAX_HEADINGS: usize = 200;
 /// How often the memory of what has been read is given back.
 const RELEASE_BYTES: usize = 16 * 1024 * 1024;
 
@@ -81,9 +81,10 @@ impl Outline {
     }
 }
 
-/// True if a line begins a part of a text: a Markdown heading, or a declaration at the margin.
+/// True if a line begins a part of a text: a Markdown heading, a chapter, a file of a diff, or a
+/// declaration at the margin.
 fn is_heading(line: &[u8]) -> bool {
-    const DECLARATIONS: [&[u8]; 19] = [
+    const DECLARATIONS: [&[u8]; 21] = [
         b"def ",
         b"class ",
         b"function ",
@@ -103,14 +104,36 @@ fn is_heading(line: &[u8]) -> bool {
         b"public ",
         b"namespace ",
         b"package ",
+        b"diff --git ",
+        b"Index: ",
     ];
     let hashes = line.iter().take_while(|byte| **byte == b'#').count();
     let is_markdown = (1..=6).contains(&hashes) && line.get(hashes) == Some(&b' ');
-    is_markdown || DECLARATIONS.iter().any(|word| line.starts_with(word))
+    is_markdown || is_chapter(line) || DECLARATIONS.iter().any(|word| line.starts_with(word))
+}
+
+/// `Chapter 3: …`, `PART II`, `Appendix A.`: a word for a part, and its number.
+fn is_chapter(line: &[u8]) -> bool {
+    const PARTS: [&str; 8] =
+        ["chapter", "part", "section", "appendix", "book", "article", "act", "volume"];
+    const MAX_BYTES: usize = 100;
+    let Some(text) = line.get(..line.len().min(MAX_BYTES)) else { return false };
+    let mut words = text.split(|byte| *byte == b' ');
+    let (first, number) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let number = number.trim_ascii();
+    let bare = number.strip_suffix(b":").or(number.strip_suffix(b".")).unwrap_or(number);
+    let is_roman = !bare.is_empty() && bare.iter().all(|byte| b"IVXLCDM".contains(byte));
+    let is_letter = bare.len() == 1 && bare[0].is_ascii_uppercase();
+    let is_number = bare.first().is_some_and(u8::is_ascii_digit)
+        && bare.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    line.len() <= MAX_BYTES
+        && first.first().is_some_and(u8::is_ascii_uppercase)
+        && PARTS.iter().any(|part| first.eq_ignore_ascii_case(part.as_bytes()))
+        && (is_number || is_roman || is_letter)
 }
 
 /// The beginning of a line that is too long to show.
 fn shortened(line: &[u8]) -> String {
-    const MAX: usize = 200;
+    const MAX: usize = 500;
     String::from_utf8_lossy(&line[..line.len().min(MAX)]).trim_end().to_owned()
 }

@@ -1,6 +1,7 @@
 //! Shortens a record value by value, so that no long text hides the rest of it.
 //!
-//! What comes out is JSON again; what is left out of a text, a list or an object is marked in it.
+//! What comes out is JSON again; what is left out of a text, a list or an object is marked in it. What
+//! has been shortened before can be shortened again: marks are added up.
 
 use std::fmt::Write as _;
 
@@ -47,17 +48,17 @@ impl Limits {
     fn value(&self, json: &[u8], depth: usize, out: &mut String) -> Option<()> {
         match walk::type_of(json)? {
             Type::Object if depth >= self.depth => {
-                let count = walk::members(json)?.count();
+                let count = walk::members(json)?.map(|(key, value)| members_in(key, value)).sum();
                 match count {
-                    0 => out.push_str("{}"),
+                    0_u64 => out.push_str("{}"),
                     _ => drop(write!(out, "{{\"…\":{count}}}")),
                 }
             }
             Type::Object => self.object(json, depth, out)?,
             Type::Array if depth >= self.depth => {
-                let count = walk::elements(json)?.count();
+                let count = walk::elements(json)?.map(elements_in).sum();
                 match count {
-                    0 => out.push_str("[]"),
+                    0_u64 => out.push_str("[]"),
                     _ => drop(write!(out, "[\"… {count}\"]")),
                 }
             }
@@ -74,8 +75,8 @@ impl Limits {
         out.push('{');
         let mut left_out = 0;
         for (index, (key, value)) in walk::members(json)?.enumerate() {
-            if index >= self.members {
-                left_out += 1;
+            if index >= self.members || is_mark(key, value) {
+                left_out += members_in(key, value);
                 continue;
             }
             if index > 0 {
@@ -87,7 +88,8 @@ impl Limits {
             self.value(value, depth + 1, out)?;
         }
         if left_out > 0 {
-            let _ = write!(out, ",\"…\":{left_out}");
+            let comma = if out.ends_with('{') { "" } else { "," };
+            let _ = write!(out, "{comma}\"…\":{left_out}");
         }
         out.push('}');
         Some(())
@@ -97,8 +99,8 @@ impl Limits {
         out.push('[');
         let mut left_out = 0;
         for (index, value) in walk::elements(json)?.enumerate() {
-            if index >= self.items {
-                left_out += 1;
+            if index >= self.items || mark(value).is_some() {
+                left_out += elements_in(value);
                 continue;
             }
             if index > 0 {
@@ -130,6 +132,28 @@ impl Limits {
     }
 }
 
+/// True for the member that says how many were left out of an object.
+fn is_mark(key: &[u8], value: &[u8]) -> bool {
+    key == "…".as_bytes() && walk::type_of(value) == Some(Type::Number)
+}
+
+/// How many members this one stands for.
+fn members_in(key: &[u8], value: &[u8]) -> u64 {
+    let number = || std::str::from_utf8(value).ok()?.parse().ok();
+    if is_mark(key, value) { number().unwrap_or(1) } else { 1 }
+}
+
+/// How many elements were left out of a list, if this one says so.
+fn mark(element: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(element).ok()?;
+    text.strip_prefix("\"… ")?.strip_suffix('"')?.parse().ok()
+}
+
+/// How many elements this one stands for.
+fn elements_in(element: &[u8]) -> u64 {
+    mark(element).unwrap_or(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,5 +171,16 @@ mod tests {
         let shorter = to_fit(record.as_bytes(), 90).unwrap();
         assert_eq!(shorter, r#"{"body":"xxxxxxxxxxxx…","tags":["… 7"],"user":{"…":2},"n":1.50}"#);
         assert_eq!(to_fit(b"12,abc", 100), None);
+    }
+
+    #[test]
+    fn what_was_left_out_before_is_still_counted() {
+        let list: Vec<u32> = (0..1_000).collect();
+        let members: Vec<String> = list.iter().map(|n| format!("\"c{n}\":{n}")).collect();
+        let record = format!(r#"{{"l":{list:?},"o":{{{}}}}}"#, members.join(","));
+        let once = to_fit(record.as_bytes(), 4_096).unwrap();
+        assert!(once.contains(r#""… 980"]"#) && once.contains(r#","…":800}"#), "{once}");
+        let twice = to_fit(once.as_bytes(), 200).unwrap();
+        assert!(twice.contains(r#""… 999"]"#) && twice.contains(r#","…":980}"#), "{twice}");
     }
 }

@@ -95,8 +95,17 @@ fn find<'a>(json: &'a [u8], passed: Passed<'a>) -> Found<'a> {
     let has_records = candidates.iter().any(|candidate| candidate.form.has_records());
     // A short list of values beside records is one of the values around them.
     let largest = candidates.iter().map(Candidate::bytes).max().unwrap_or(0);
+    let mut envelope_count = envelope_count;
     candidates.retain(|candidate| {
-        candidate.form.has_records() || !has_records || candidate.bytes() * MIN_SHARE > largest
+        let is_table =
+            candidate.form.has_records() || !has_records || candidate.bytes() * MIN_SHARE > largest;
+        if !is_table {
+            envelope_count += 1;
+            if envelope.len() < MAX_ENVELOPE {
+                envelope.push((candidate.path.clone(), shortened(candidate.json)));
+            }
+        }
+        is_table
     });
     // The values come last.
     candidates.sort_by_key(|candidate| {
@@ -169,14 +178,27 @@ impl<'a> Search<'a> {
                     self.envelope.truncate(beside);
                     self.envelope_count = count;
                 }
-                self.candidates.extend(candidate::of_array(json, path));
+                match candidate::of_array(json, path) {
+                    Some(candidate) => self.candidates.push(candidate),
+                    None => self.note(path.to_owned(), json),
+                }
             }
             Some(Type::Object) => match candidate::of_object(json, path, self.passed) {
                 Some(candidate) => self.candidates.push(candidate),
-                None if depth < MAX_DEPTH => self.look_into(json, path, depth),
-                None => {}
+                None if depth < MAX_DEPTH && walk::first_value(json).is_some() => {
+                    self.look_into(json, path, depth);
+                }
+                None => self.note(path.to_owned(), json),
             },
             _ => {}
+        }
+    }
+
+    /// Takes note of a value that is no table.
+    fn note(&mut self, path: String, value: &[u8]) {
+        self.envelope_count += 1;
+        if self.envelope.len() < MAX_ENVELOPE {
+            self.envelope.push((path, shortened(value)));
         }
     }
 
@@ -190,10 +212,7 @@ impl<'a> Search<'a> {
                 members.push(unite::Member { key, path: inner, end: self.candidates.len() });
                 continue;
             }
-            self.envelope_count += 1;
-            if self.envelope.len() < MAX_ENVELOPE {
-                self.envelope.push((inner, shortened(value)));
-            }
+            self.note(inner, value);
         }
         unite::alike(&mut self.candidates, before, &members, path);
         let headers =
@@ -229,10 +248,6 @@ fn tell<'a>(candidate: &Candidate<'a>, passed: Passed<'a>, table: &mut impl Reco
     let elements = || walk::elements_telling(json, passed).into_iter().flatten();
     match &candidate.form {
         Form::Record => record(table, json),
-        Form::Wrapped(key) => elements().for_each(|element| {
-            let wrapped = walk::members(element).into_iter().flatten().find(|(k, _)| k == key);
-            record(table, wrapped.map_or(element, |(_, value)| value));
-        }),
         Form::Map => {
             for (key, value) in walk::members_telling(json, passed).into_iter().flatten() {
                 // From the key on, so that a sample shows it.

@@ -29,15 +29,13 @@ pub(super) fn is_listing(text: &[u8]) -> bool {
         && sentences * 5 <= all
 }
 
-/// Hands the lines of `text` to `table`.
+/// Hands the lines of `text` to `table`, with their numbers, as every other text has them in SQL.
 pub(super) fn records<'a, R: Records<'a>>(text: &'a [u8], mut table: R) -> R {
-    for line in lines(text) {
+    for (index, line) in lines(text).enumerate() {
         if table.record(line) {
-            table.field(
-                0,
-                b"line",
-                if line.is_empty() { Raw::Json(b"null") } else { Raw::Text(line) },
-            );
+            table.field(0, b"line", Raw::Json((index + 1).to_string().as_bytes()));
+            let text = if line.is_empty() { Raw::Json(b"null") } else { Raw::Text(line) };
+            table.field(1, b"text", text);
         }
     }
     table

@@ -114,10 +114,10 @@ fn more_fields_than_are_described_are_the_same_however_a_list_is_read() {
 #[test]
 fn json_tables_have_many_forms() {
     for (document, expected) in [
-        // Each element only wraps its record.
+        // What stands beside the record in each element is part of it.
         (
             r#"{"data":{"edges":[{"cursor":"a","node":{"id":1}},{"cursor":"b","node":{"id":2}}]}}"#,
-            "$.data.edges[].node list 2: id integer",
+            "$.data.edges list 2: cursor string, node struct",
         ),
         // Columns side by side.
         (
@@ -333,7 +333,7 @@ fn yaml_and_xml_are_looked_at_as_json() {
 fn listings_are_lines_and_everything_else_is_text() {
     let listing: Vec<String> = (0..30).map(|n| format!("[FILE] name-{n}.txt")).collect();
     let listing = listing.join("\n");
-    assert_eq!(found(&listing), "lines\n$ values 30: line string");
+    assert_eq!(found(&listing), "lines\n$ values 30: line integer, text string");
     let prose =
         "It was the best of times, it was the worst of times,\nit was the age of wisdom.\n\n";
     let code = "fn main() {\n    let a = 1;\n    println!(\"{a}\");\n}\n\n";
@@ -343,12 +343,20 @@ fn listings_are_lines_and_everything_else_is_text() {
 }
 
 #[test]
+fn what_python_prints_and_json_without_its_end_are_records() {
+    let told = "python\n$ list 2: a integer";
+    for text in
+        ["[{'a': 1}, {'a': None}]", "[{\"a\": 1}, {\"a\": NaN},]", "[{\"a\": 1}, {\"a\": 2}, {\"a"]
+    {
+        assert_eq!(found(text), told, "{text}");
+    }
+}
+
+#[test]
 fn what_only_looks_like_json_is_not_taken_for_it() {
     for text in [
-        "[{\"a\": 1}, {\"a\": 2}",
         "[{\"a\": 1} {\"a\": 2}]",
         "{\"a\": [1, 2, oops]}",
-        "[1, 2, 3,]",
         "{\"a\": 1}\n{\"a\": 2\n",
         "\"just a text\"",
     ] {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use forebay_store::DatasetId;
 
 use super::names::{identifier, is_readable, literal};
-use crate::profile::{Count, Field, Kind, Profile, Table};
+use crate::profile::{Count, Field, Kind, Outline, Profile, Table};
 
 const MAX_NAME_CHARS: usize = 60;
 const MAX_VALUE_CHARS: usize = 40;
@@ -26,8 +26,10 @@ struct Column<'t> {
 
 /// A few queries for a result.
 pub(super) fn of(id: &DatasetId, profile: &Profile) -> Vec<String> {
-    let Some(table) = profile.main() else { return Vec::new() };
     let name = id.as_str();
+    let Some(table) = profile.main() else {
+        return profile.outline.iter().map(|outline| of_text(name, outline)).collect();
+    };
     let columns = columns(table);
     let mut queries = Vec::new();
     queries.extend(filtered(name, table, &columns));
@@ -37,6 +39,23 @@ pub(super) fn of(id: &DatasetId, profile: &Profile) -> Vec<String> {
         queries.push(measured(name, &columns).unwrap_or_else(|| first(name, table, &columns)));
     }
     queries
+}
+
+/// The lines under a heading of a text, or those that hold a word of it.
+fn of_text(name: &str, outline: &Outline) -> String {
+    const MOST: u64 = 40;
+    let select = format!("SELECT line, text FROM {name} WHERE");
+    if let [(_, _), (start, _), rest @ ..] = outline.headings.as_slice() {
+        let end = rest.first().map_or(outline.lines, |(next, _)| next - 1);
+        return format!("{select} line BETWEEN {start} AND {}", end.min(start + MOST));
+    }
+    let lines = outline.head.iter().chain(&outline.tail);
+    let words = lines.flat_map(|line| line.split(|letter: char| !letter.is_alphabetic()));
+    let is_fit = |word: &&str| (4..=20).contains(&word.chars().count());
+    match words.filter(is_fit).max_by_key(|word| word.len()) {
+        Some(word) => format!("{select} text ILIKE '%{word}%' LIMIT 20"),
+        None => format!("{select} line <= 20"),
+    }
 }
 
 /// The columns of a table that a query can name, members of structs included.

@@ -112,7 +112,9 @@ impl<'a> Teller<'a> {
                 .collect();
             let left_out = members.len() - names.len();
             let more = if left_out > 0 { format!(" and {left_out} more") } else { String::new() };
-            let (mut inside, left_out) = self.all(&self.tree.members(first), way);
+            // The facts of one would be false of the others.
+            let brief = Self { tree: self.tree, extent: Extent { full: 0, ..self.extent } };
+            let (mut inside, left_out) = brief.all(&self.tree.members(first), way);
             if left_out > 0 {
                 let more = if inside.is_empty() { "members" } else { "more" };
                 inside.push(format!("{left_out} {more}"));

@@ -1,7 +1,7 @@
 //! Text from the data, made harmless.
 
-/// Text from the data, cut to `limit` characters, white space folded, with nothing in it that a
-/// terminal or a reader could take for more than text.
+/// Text from the data, cut to `limit` characters, in one line, with nothing in it that a terminal or a
+/// reader could take for more than text.
 pub(super) fn harmless(text: &str, limit: usize) -> String {
     let mut out = String::new();
     let mut length = 0;
@@ -10,15 +10,17 @@ pub(super) fn harmless(text: &str, limit: usize) -> String {
             out.push('…');
             break;
         }
-        if character.is_whitespace() {
-            if !out.ends_with(' ') {
-                out.push(' ');
-                length += 1;
-            }
-            continue;
-        }
         length += 1;
         match character {
+            ' ' => out.push(' '),
+            other if other.is_whitespace() => {
+                // Lines and what they are indented by are folded.
+                if out.ends_with(' ') {
+                    length -= 1;
+                } else {
+                    out.push(' ');
+                }
+            }
             // Controls, and the marks that reorder or hide text.
             control if control.is_control() => out.push('\u{fffd}'),
             '\u{200b}'..='\u{200f}'
@@ -31,6 +33,12 @@ pub(super) fn harmless(text: &str, limit: usize) -> String {
         }
     }
     out
+}
+
+/// A line of a text as it is, spaces and tabs included, cut to `limit` characters; what could be taken
+/// for more than text is marked.
+pub(super) fn verbatim(line: &str, limit: usize) -> String {
+    keeping(&['\t'], line, limit)
 }
 
 /// [`harmless`] for a name: its spaces are what they are.
@@ -49,6 +57,21 @@ pub(super) fn quoted(text: &str, limit: usize) -> String {
         && text
             .chars()
             .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '@' | '+'));
-    let harmless = harmless(text, limit);
-    if is_plain { harmless } else { serde_json::Value::from(harmless).to_string() }
+    if is_plain {
+        return harmless(text, limit);
+    }
+    // As it can be asked for: with its spaces, and its line ends as JSON writes them.
+    serde_json::Value::from(keeping(&['\n', '\t'], text, limit)).to_string()
+}
+
+/// [`harmless`], character by character, but for some that stay as they are.
+fn keeping(kept: &[char], text: &str, limit: usize) -> String {
+    let cut = if text.chars().nth(limit).is_some() { "…" } else { "" };
+    let shown = text.chars().take(limit).map(|character| {
+        if kept.contains(&character) {
+            return character;
+        }
+        harmless(character.encode_utf8(&mut [0; 4]), 1).chars().next().unwrap_or(' ')
+    });
+    shown.collect::<String>() + cut
 }

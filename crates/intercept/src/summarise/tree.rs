@@ -125,6 +125,8 @@ fn weight(field: &Field) -> u64 {
     let filled = 10 * field.present / (field.present + field.nulls).max(1);
     let telling = match field.kind {
         _ if field.present == 0 => 0,
+        // What kind of records there are.
+        _ if field.carried.is_some() => 10,
         // As much as what is in it.
         Kind::Struct => return field.inside.members.iter().map(weight).max().unwrap_or(0),
         Kind::List | Kind::Map => 8,

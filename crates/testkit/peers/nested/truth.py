@@ -100,8 +100,10 @@ def settled(values):
 
 
 def instant(text):
-    """A time in microseconds since 1970, in UTC; one without a zone is in UTC."""
+    """A time in microseconds since 1970, in UTC; one without a zone is in UTC. `None` if it is finer, or no time."""
     year, month, day_, hour, minute, second, fraction, zone = TIMESTAMP.fullmatch(text).groups()
+    if (fraction or "")[6:].strip("0"):
+        return None
     micros = int((fraction or "0")[:6].ljust(6, "0"))
     try:
         time = datetime(*map(int, (year, month, day_, hour, minute, second or 0)), micros, timezone.utc)

@@ -33,8 +33,6 @@ pub(super) enum Form<'a> {
     Record,
     /// A list of objects.
     Objects,
-    /// A list of objects that each hold the record under this key.
-    Wrapped(&'a [u8]),
     /// An object whose members are the records.
     Map,
     /// Lists of objects under several keys.
@@ -67,7 +65,6 @@ impl Candidate<'_> {
     /// Where the records are.
     pub(super) fn table_path(&self) -> String {
         match &self.form {
-            Form::Wrapped(key) => super::step(&format!("{}[]", self.path), key),
             Form::Elements(outer, way) => way.path(&self.records_path(*outer)),
             _ => self.path.clone(),
         }
@@ -110,7 +107,7 @@ impl Form<'_> {
     /// The name that the metadata gives it.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Objects | Self::Wrapped(_) | Self::Rest(Outer::List, _) => "list",
+            Self::Objects | Self::Rest(Outer::List, _) => "list",
             Self::Record => "object",
             Self::Map | Self::Rest(Outer::Map, _) => "map",
             Self::Lists(_) | Self::Elements(..) => "grouped",
@@ -137,10 +134,7 @@ pub(super) fn of_array<'a>(json: &'a [u8], path: &str) -> Option<Candidate<'a>> 
     }
     let form = match (objects, lists, others) {
         (0, 0, 0) => return None,
-        (1.., ..) if objects >= lists + others => match wrapper(json) {
-            Some(key) => Form::Wrapped(key),
-            None => Form::Objects,
-        },
+        (1.., ..) if objects >= lists + others => Form::Objects,
         (0, 2.., 0) => match header(json) {
             Some(names) => Form::Rows { names, skip: 1 },
             None => Form::Values,
@@ -221,26 +215,6 @@ fn first_elements(json: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn keys(json: &[u8]) -> impl Iterator<Item = &[u8]> {
     walk::members(json).into_iter().flatten().map(|(key, _)| key)
-}
-
-/// The key under which every element holds its record, with at most a cursor beside it.
-fn wrapper(json: &[u8]) -> Option<&[u8]> {
-    let mut key = None;
-    for element in first_elements(json) {
-        let mut members: Vec<(&[u8], &[u8])> = walk::members(element)?.take(3).collect();
-        members.sort_by_key(|(_, value)| walk::type_of(value) != Some(Type::Object));
-        let (first, value) = members.first()?;
-        let has_little_else = match members.get(1) {
-            None => true,
-            Some((_, other)) => walk::type_of(other) == Some(Type::String) && members.len() == 2,
-        };
-        let is_same = key.is_none_or(|key| key == *first);
-        if walk::type_of(value) != Some(Type::Object) || !has_little_else || !is_same {
-            return None;
-        }
-        key = Some(*first);
-    }
-    key
 }
 
 /// The names in the first of equally long rows, if they are names: texts, and no two the same.

@@ -79,7 +79,7 @@ fn names_and_values_are_quoted_where_they_must_be() {
 #[test]
 fn what_cannot_be_shown_as_it_is_stands_in_no_query() {
     let long = "x".repeat(61);
-    for name in ["", "a\nb", "a\u{1b}[31m", "a\u{202e}b", "a\u{2028}b", "a  b", &long] {
+    for name in ["", "a\nb", "a\u{1b}[31m", "a\u{202e}b", "a\u{2028}b", &long] {
         let fields = vec![field(name, Kind::String, &["x"]), field(name, Kind::Float, &[])];
         assert_eq!(queries(fields), ["SELECT * FROM d LIMIT 10"], "{name:?}");
     }
