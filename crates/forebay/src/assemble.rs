@@ -112,10 +112,10 @@ pub(crate) fn serve_queries(arguments: &WorkerArguments) -> Result<()> {
     })?)
 }
 
-/// What has been kept.
+/// What has been kept. Nothing is made if there is nothing.
 pub(crate) fn store(config: &Config) -> Result<Store> {
     let home = &config.persist_location;
-    Store::open(home, config.durability())
+    Store::open_to_read(home, config.durability())
         .with_context(|| format!("cannot open the store in `{}`", home.display()))
 }
 

@@ -27,7 +27,8 @@ pub(crate) struct Config {
     pub(crate) enabled: bool,
     pub(crate) persist_location: PathBuf,
     pub(crate) cleanup_after_days: u64,
-    pub(crate) max_store_bytes: u64,
+    /// 0 sets no limit; if it is not set, it follows from the disk.
+    pub(crate) max_store_bytes: Option<u64>,
     pub(crate) compress_after_days: u64,
     pub(crate) wait_for_disk: bool,
     pub(crate) policy: Policy,
@@ -79,7 +80,7 @@ impl Config {
             enabled: true,
             persist_location: home,
             cleanup_after_days: 30,
-            max_store_bytes: 0,
+            max_store_bytes: None,
             compress_after_days: 1,
             wait_for_disk: false,
             policy: Policy::default(),
@@ -96,7 +97,10 @@ impl Config {
         };
         Retention {
             max_age: days(self.cleanup_after_days),
-            max_stored_bytes: Some(self.max_store_bytes).filter(|bytes| *bytes > 0),
+            max_stored_bytes: self
+                .max_store_bytes
+                .or_else(|| Some(Retention::usual_bytes(&self.persist_location)))
+                .filter(|bytes| *bytes > 0),
             compress_after: days(self.compress_after_days),
         }
     }

@@ -22,6 +22,8 @@ pub struct Limits {
     pub idle: Duration,
     /// How many rows a result may have that is kept.
     pub max_rows: u64,
+    /// How long the file of a result may be that is kept.
+    pub max_bytes: u64,
 }
 
 impl Default for Limits {
@@ -33,6 +35,7 @@ impl Default for Limits {
             time: Duration::from_secs(30),
             idle: Duration::from_secs(60),
             max_rows: 1_000_000,
+            max_bytes: 1_000_000_000,
         }
     }
 }

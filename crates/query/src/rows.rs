@@ -44,20 +44,26 @@ pub(crate) fn file(
     let Table { dataset, index } = table;
     let index = &tables::stored(dataset, *index);
     if tables::is_result(dataset) {
-        return Ok(store.plain_file(dataset, 0)?);
+        return Ok(store.plain_file_or_copy(dataset, 0, spill)?);
     }
-    let path = dataset.rows_path(*index);
-    if path.exists() {
+    if let Some(path) = store.rows(dataset, *index) {
         return Ok(path);
     }
+    let mut path = dataset.rows_path(*index);
+    if !store.is_writable() {
+        path = spill.join(path.file_name().unwrap_or_default());
+        if path.exists() {
+            return Ok(path);
+        }
+    }
     let _alone = Alone::with(&path, watch)?;
-    if path.exists() {
+    if let Some(path) = store.rows(dataset, *index) {
         return Ok(path);
     }
     // While it is open, nobody removes it.
     let part = dataset.main_part();
     let _held = dataset.open(part)?;
-    let payload = Mapped::open(&store.plain_file(dataset, part)?)?;
+    let payload = store.map(dataset, part)?;
     let facts = tables::facts(dataset).get(*index);
     let lines = Lines::new(spill, &format!("{}_{index}.ndjson", dataset.id()));
     let of = payload.len() as u64;
@@ -87,6 +93,10 @@ pub(crate) fn file(
     let count = written?;
     if count != rows {
         return Err(QueryError::Failed(format!("{count} rows were made of {rows} records")));
+    }
+    if !store.is_writable() {
+        fs::rename(&partial, &path)?;
+        return Ok(path);
     }
     let removed = || StoreError::Unknown(dataset.id().clone()).into();
     store.put_rows(dataset, *index, &partial)?.ok_or_else(removed)
@@ -126,7 +136,7 @@ impl Alone {
         const TICK: Duration = Duration::from_millis(10);
         let name = rows.file_name().unwrap_or_default().to_string_lossy();
         let path = rows.with_file_name(format!(".{name}.lock"));
-        let file = File::create(&path)?;
+        let file = forebay_store::lock_file(&path)?;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { path, _file: file }),

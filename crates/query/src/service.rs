@@ -2,7 +2,9 @@
 
 use std::{
     ffi::OsString,
+    fs::DirBuilder,
     io::{self, BufRead, BufReader, Write},
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{Arc, Condvar, Mutex, PoisonError, Weak, mpsc},
@@ -137,6 +139,8 @@ impl Service {
     }
 
     fn ask(&self, what: What, time: Duration, conduct: &dyn Conduct) -> Result<Answer, QueryError> {
+        // If it cannot be made, the worker says so.
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(&self.home);
         let limits = Limits { time, ..self.limits.clone() };
         let ask = Ask { home: self.home.clone(), limits, what };
         let line = serde_json::to_string(&ask).map_err(io::Error::other)?;

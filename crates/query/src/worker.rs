@@ -82,12 +82,20 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn answer(&mut self, ask: &Ask) -> Result<Say, QueryError> {
         confine::to(&ask.limits);
-        library::load(&ask.home.join("lib"))?;
-        let spill = self.spill.within(&ask.home)?;
+        // Whoever asks has seen to it that it is there; if it is gone since, it stays so.
+        if !ask.home.is_dir() {
+            let home = ask.home.display();
+            return Err(QueryError::Refused(format!("What was kept in {home} has been removed.")));
+        }
+        let can_write = Store::can_write(&ask.home);
+        let scratch = forebay_store::scratch(&ask.home)?;
+        library::load(&if can_write { ask.home.join("lib") } else { scratch.clone() })?;
+        let spill = self.spill.within(&scratch)?;
         self.watch.prepare();
         let store = match self.store.take() {
             Some((home, store)) if home == ask.home => store,
-            _ => Store::open(&ask.home, Durability::RightAfter)?,
+            _ if can_write => Store::open(&ask.home, Durability::RightAfter)?,
+            _ => Store::open_to_read(&ask.home, Durability::RightAfter)?,
         };
         let outcome = self.answer_from(&store, &spill, ask);
         self.store = Some((ask.home.clone(), store));
@@ -185,14 +193,13 @@ impl Worker<'_> {
 struct Spill(OnceLock<PathBuf>);
 
 impl Spill {
-    fn within(&self, home: &Path) -> io::Result<PathBuf> {
+    fn within(&self, all: &Path) -> io::Result<PathBuf> {
         if let Some(path) = self.0.get() {
             return Ok(path.clone());
         }
-        let all = home.join("spill");
         let own = all.join(process::id().to_string());
         DirBuilder::new().recursive(true).mode(0o700).create(&own)?;
-        remove_left_behind(&all);
+        remove_left_behind(all);
         Ok(self.0.get_or_init(|| own).clone())
     }
 

@@ -135,7 +135,8 @@ impl<'a> Capture<'a> {
         };
         self.share_equal_content(&metadata);
         let path = self.store.layout.metadata(&self.folder, &self.id);
-        let text = serde_json::to_vec_pretty(&metadata)
+        let text = metadata
+            .to_text()
             .map_err(|source| StoreError::Metadata { path: path.clone(), source })?;
         layout::write_by_rename(&path, &text)?;
         self.is_committed = true;
@@ -150,6 +151,7 @@ impl<'a> Capture<'a> {
     fn end_part(&mut self) -> Result<(), StoreError> {
         let Some(mut part) = self.open_part.take() else { return Ok(()) };
         part.file.flush().doing("write", &part.path)?;
+        self.store.sound.note(&part.path);
         let name = part.path.file_name().map(|name| name.to_string_lossy().into_owned());
         self.parts.push(Part {
             file: name.unwrap_or_default(),
@@ -162,12 +164,21 @@ impl<'a> Capture<'a> {
     /// If a dataset with the same payloads exists, their files become one. Where that cannot be
     /// done there are two, which costs space and nothing else. A compressed one is not shared: the
     /// path that is given out is to be read by anything.
+    /// One that is no longer what was kept is not shared either.
     fn share_equal_content(&self, metadata: &Metadata) {
         let Ok(Some(twin)) = self.store.catalog().find_content(&metadata.content()) else { return };
         let Ok(twin) = self.store.dataset(&twin) else { return };
         for (index, part) in metadata.parts.iter().enumerate() {
             let ours = self.store.layout.folder(&self.folder).join(&part.file);
-            let _ = layout::link_over(&twin.plain_path(index), &ours);
+            let theirs = twin.plain_path(index);
+            let is_equal =
+                twin.metadata().parts.get(index).is_some_and(|it| it.blake3 == part.blake3);
+            if is_equal
+                && layout::is_there(&theirs)
+                && self.store.sound.check(&theirs, || twin.verify(index)).is_ok()
+            {
+                let _ = layout::link_over(&theirs, &ours);
+            }
         }
     }
 
@@ -232,7 +243,7 @@ pub(crate) fn claim(
         file => file.doing("create", &nameless)?,
     };
     // Only one at a time gets here with this name; who was here before has left one of these.
-    if path.exists() || layout.metadata(folder, id).exists() {
+    if layout::is_there(&path) || layout::is_there(&layout.metadata(folder, id)) {
         layout::remove(&nameless)?;
         return Ok(None);
     }

@@ -4,15 +4,26 @@
 
 pub(crate) mod usage;
 
-use std::{fs, os::unix::fs::MetadataExt, path::Path, time::Duration};
+use std::{
+    fs::{self, Permissions},
+    io,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params, params_from_iter,
-    types::Value,
+    types::{Type, Value},
 };
 
-use crate::{DatasetId, Metadata, StoreError, layout::Folder};
+use rustix::fs::{Access, access};
+
+use crate::{
+    DatasetId, Metadata,
+    layout::{self, Folder},
+};
 
 /// Counts up whenever the tables change; a catalog of another version is made anew.
 const VERSION: i32 = 4;
@@ -80,15 +91,32 @@ pub struct Filter {
 #[derive(Debug)]
 pub(crate) struct Catalog {
     connection: Connection,
-    /// The device and number of its file.
-    file: Option<(u64, u64)>,
+    place: Place,
+}
+
+/// Where a catalog is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In the file with this device and number.
+    File(Option<(u64, u64)>),
+    /// In memory, because there can be no file.
+    Memory,
 }
 
 impl Catalog {
     /// Opens the catalog at `path`. `None` if there is none, or it is damaged or of another version:
     /// only then may it be made anew. One that is locked or cannot be read is an error.
     pub(crate) fn open(path: &Path, patience: Duration) -> rusqlite::Result<Option<Self>> {
-        match Self::connect(path, OpenFlags::empty(), patience).and_then(Self::if_sound) {
+        // A link could lead to any database.
+        if fs::symlink_metadata(path).is_ok_and(|file| !file.is_file()) {
+            return Ok(None);
+        }
+        for path in files(path) {
+            let _ = make_private(&path);
+        }
+        let sound = Self::connect(path, OpenFlags::empty(), patience)
+            .and_then(|catalog| catalog.if_sound(path));
+        match sound {
             Err(error) if is_damage(&error) || !path.exists() => Ok(None),
             other => other,
         }
@@ -99,39 +127,63 @@ impl Catalog {
         self.connection.busy_timeout(patience)
     }
 
-    /// Makes an empty catalog at `path`, where there must be none.
+    /// Makes an empty catalog in the empty file at `path`.
     pub(crate) fn create(path: &Path) -> rusqlite::Result<Self> {
-        let catalog = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE, Duration::ZERO)?;
+        let catalog = Self::connect(path, OpenFlags::empty(), Duration::ZERO)?;
         catalog.connection.pragma_update(None, "journal_mode", "WAL")?;
-        catalog.connection.execute_batch(&format!(
+        catalog.lay_out()
+    }
+
+    /// Makes an empty catalog that is gone with this process.
+    pub(crate) fn in_memory() -> rusqlite::Result<Self> {
+        Self { connection: Connection::open_in_memory()?, place: Place::Memory }.lay_out()
+    }
+
+    fn lay_out(self) -> rusqlite::Result<Self> {
+        self.connection.execute_batch(&format!(
             "BEGIN IMMEDIATE; {TABLES} {} PRAGMA user_version = {VERSION}; COMMIT;",
             usage::TABLE
         ))?;
-        Ok(catalog)
+        Ok(self)
     }
 
     fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Self> {
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // Before it is opened: one that is put in its place meanwhile is seen to be another.
-        let file = file_at(path);
+        let place = Place::File(file_at(path));
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(patience)?;
         // The files are the truth: what a power loss takes from the catalog can be made anew.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        Ok(Self { connection, file })
+        Ok(Self { connection, place })
     }
 
     /// True if the file that is open is the one at `path`.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
-        self.file.is_some() && self.file == file_at(path)
+        match self.place {
+            Place::File(file) => file.is_some() && file == file_at(path),
+            Place::Memory => true,
+        }
     }
 
-    fn if_sound(self) -> rusqlite::Result<Option<Self>> {
+    fn if_sound(self, path: &Path) -> rusqlite::Result<Option<Self>> {
+        // A number that is wrong in the first bytes makes it one that nobody may write to.
+        if self.connection.is_readonly("main")? && access(path, Access::WRITE_OK).is_ok() {
+            return Ok(None);
+        }
         let version: i32 =
             self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let verdict: String =
             self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         Ok((version == VERSION && verdict == "ok").then_some(self))
+    }
+
+    /// True if every page, index and value is as it should be; takes longer than a look at opening.
+    pub(crate) fn is_whole(&self) -> rusqlite::Result<bool> {
+        let verdict = self
+            .connection
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))?;
+        Ok(verdict == "ok")
     }
 
     /// Notes that a dataset exists.
@@ -149,7 +201,7 @@ impl Catalog {
              ON CONFLICT (id) DO UPDATE SET stored_bytes = ?8",
             params![
                 metadata.id.as_str(),
-                folder.0,
+                folder.as_str(),
                 metadata.timestamp.as_millisecond(),
                 description.tool,
                 description.server,
@@ -182,17 +234,16 @@ impl Catalog {
             .query_row(
                 "SELECT id FROM datasets WHERE content = ?1 ORDER BY timestamp DESC LIMIT 1",
                 [content],
-                |row| row.get::<_, String>(0),
+                |row| name(row, 0),
             )
             .optional()
-            .map(|id| id.and_then(|id| DatasetId::parse(&id)))
     }
 
     /// The folder of a dataset.
     pub(crate) fn folder(&self, id: &DatasetId) -> rusqlite::Result<Option<Folder>> {
         let query = "SELECT folder FROM datasets WHERE id = ?1";
         let mut query = self.connection.prepare_cached(query)?;
-        query.query_row([id.as_str()], |row| row.get(0).map(Folder)).optional()
+        query.query_row([id.as_str()], |row| folder(row, 0)).optional()
     }
 
     /// The servers and tools that datasets are of, each once.
@@ -211,14 +262,18 @@ impl Catalog {
     }
 
     /// The datasets that `filter` lets through, newest first.
-    pub(crate) fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn list(&self, filter: &Filter) -> rusqlite::Result<Vec<Entry>> {
         let (fits, mut values) = filter.conditions();
         let mut query = self.connection.prepare_cached(&listing(&fits))?;
         values.push(Value::Integer(filter.limit.map_or(-1, u64::cast_signed)));
         values.push(Value::Integer(filter.offset.cast_signed()));
-        let rows = query.query_map(params_from_iter(values), entry)?;
-        let entries: Result<Vec<Option<Entry>>, _> = rows.collect();
-        Ok(entries?.into_iter().flatten().collect())
+        query.query_map(params_from_iter(values), entry)?.collect()
+    }
+
+    /// How much all datasets take at most: equal payloads are counted each time.
+    pub(crate) fn stored_bytes(&self) -> rusqlite::Result<u64> {
+        let query = "SELECT coalesce(sum(stored_bytes), 0) FROM datasets";
+        self.connection.query_row(query, [], |row| row.get(0)).map(i64::cast_unsigned)
     }
 }
 
@@ -255,27 +310,74 @@ fn listing(fits: &str) -> String {
     )
 }
 
+/// The file of a catalog, and what SQLite keeps beside it.
+pub(crate) fn files(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| {
+        let mut file = path.as_os_str().to_owned();
+        file.push(ending);
+        file.into()
+    })
+}
+
+/// Lets only its owner read a file that is older than this rule.
+fn make_private(path: &Path) -> io::Result<()> {
+    const OTHERS: u32 = 0o077;
+    if fs::symlink_metadata(path)?.permissions().mode() & OTHERS != 0 {
+        layout::open(path)?.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(())
+}
+
 fn file_at(path: &Path) -> Option<(u64, u64)> {
-    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+    fs::symlink_metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// True if what was opened is no catalog any more; false if it merely cannot be used right now.
-fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+/// True if what was opened is no catalog any more; false if it merely cannot be used right now. Also
+/// true of what is a database but not ours: a name that is missing, a value of another kind.
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
+    let Some(code) = error.sqlite_error_code() else { return true };
+    !matches!(
+        code,
+        ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::ReadOnly
+            | ErrorCode::OperationInterrupted
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::DiskFull
+            | ErrorCode::CannotOpen
+            | ErrorCode::PermissionDenied
+            | ErrorCode::OperationAborted
+            | ErrorCode::OutOfMemory
+            | ErrorCode::FileLockingProtocolFailed
+            | ErrorCode::SchemaChanged
+            | ErrorCode::NoLargeFileSupport
+            | ErrorCode::AuthorizationForStatementDenied
+    )
 }
 
-/// Reads a line; `None` if its name or time cannot be right.
-fn entry(row: &Row<'_>) -> rusqlite::Result<Option<Entry>> {
-    let id: String = row.get(0)?;
+/// A value that cannot be right: whoever wrote it, it was not us.
+fn wrong(column: usize, value: String) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(column, value, Type::Text)
+}
+
+fn folder(row: &Row<'_>, column: usize) -> rusqlite::Result<Folder> {
+    let text: String = row.get(column)?;
+    Folder::parse(&text).ok_or_else(|| wrong(column, text))
+}
+
+fn name(row: &Row<'_>, column: usize) -> rusqlite::Result<DatasetId> {
+    let text: String = row.get(column)?;
+    DatasetId::parse(&text).ok_or_else(|| wrong(column, text))
+}
+
+/// Reads a line.
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let timestamp: i64 = row.get(2)?;
-    let (Some(id), Ok(timestamp)) = (DatasetId::parse(&id), Timestamp::from_millisecond(timestamp))
-    else {
-        return Ok(None);
-    };
-    Ok(Some(Entry {
-        id,
-        folder: Folder(row.get(1)?),
-        timestamp,
+    Ok(Entry {
+        id: name(row, 0)?,
+        folder: folder(row, 1)?,
+        timestamp: Timestamp::from_millisecond(timestamp)
+            .map_err(|_| wrong(2, timestamp.to_string()))?,
         tool: row.get(3)?,
         server: row.get(4)?,
         content: row.get(5)?,
@@ -283,7 +385,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Option<Entry>> {
         stored_bytes: row.get::<_, i64>(7)?.cast_unsigned(),
         records: row.get::<_, Option<i64>>(8)?.map(i64::cast_unsigned),
         is_pinned: row.get(9)?,
-    }))
+    })
 }
 
 #[cfg(test)]
@@ -293,7 +395,9 @@ mod tests {
     #[test]
     fn what_comes_before_a_page_is_passed_over_in_an_index() {
         let folder = tempfile::tempdir().unwrap();
-        let catalog = Catalog::create(&folder.path().join("catalog.db")).unwrap();
+        let path = folder.path().join("catalog.db");
+        layout::create(&path).unwrap();
+        let catalog = Catalog::create(&path).unwrap();
         let (tool, server) = (Some("list".to_owned()), Some("notes".to_owned()));
         let (from, until) = (Some(Timestamp::UNIX_EPOCH), Some(Timestamp::MAX));
         let filters = [

@@ -3,8 +3,8 @@
 //! At every moment there is a whole one, plain or compressed; for a moment there may be both.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs,
+    io::{self, Read},
     path::Path,
 };
 
@@ -18,7 +18,7 @@ pub(crate) fn compress(path: &Path) -> Result<bool, StoreError> {
     let partial = layout::hidden(&target);
     layout::remove(&partial)?;
     let written = (|| -> io::Result<u64> {
-        let mut source = File::open(path)?;
+        let mut source = layout::open(path)?;
         let mut encoder = zstd::Encoder::new(layout::create(&partial)?, LEVEL)?;
         io::copy(&mut source, &mut encoder)?;
         let file = encoder.finish()?;
@@ -26,7 +26,7 @@ pub(crate) fn compress(path: &Path) -> Result<bool, StoreError> {
         Ok(file.metadata()?.len())
     })();
     let saves = match &written {
-        Ok(bytes) => fs::metadata(path).is_ok_and(|plain| *bytes < plain.len()),
+        Ok(bytes) => fs::symlink_metadata(path).is_ok_and(|plain| *bytes < plain.len()),
         Err(_) => false,
     };
     if !saves {
@@ -47,26 +47,35 @@ pub(crate) fn share_compressed(twin: &Path, path: &Path) -> Result<bool, StoreEr
     Ok(is_shared)
 }
 
-/// Puts a plain file in the place of a compressed one; `false` if there was one.
-pub(crate) fn unpack(dataset: &Dataset, part: usize) -> Result<bool, StoreError> {
+/// Puts a plain file in the place of a compressed one, which must be what was kept.
+pub(crate) fn unpack(dataset: &Dataset, part: usize) -> Result<(), StoreError> {
     let plain = dataset.plain_path(part);
-    let is_missing = !plain.exists();
-    if is_missing {
-        // As long as it is open, nobody removes it.
-        let mut payload = dataset.open(part)?;
-        // Others may be unpacking the same: each has its own, and the last one to be put in place is as
-        // good as the first.
-        let partial = layout::hidden_alone(&plain);
-        let written = layout::create(&partial).and_then(|mut file| {
-            io::copy(&mut payload, &mut file)?;
-            file.sync_all()?;
-            fs::rename(&partial, &plain)
-        });
-        if written.is_err() {
-            let _ = fs::remove_file(&partial);
-        }
-        written.doing("unpack", &layout::compressed(&plain))?;
+    write(dataset, part, &plain, dataset.open_compressed(part)?)?;
+    layout::remove(&layout::compressed(&plain))
+}
+
+/// Writes a payload to `target`, at once, whatever form it has.
+pub(crate) fn copy(dataset: &Dataset, part: usize, target: &Path) -> Result<(), StoreError> {
+    write(dataset, part, target, dataset.open(part)?)
+}
+
+/// Puts what a payload holds at `target`, at once. As long as it is open, nobody removes it.
+fn write(
+    dataset: &Dataset,
+    part: usize,
+    target: &Path,
+    mut payload: Box<dyn Read + Send>,
+) -> Result<(), StoreError> {
+    // Others may be unpacking the same: each has its own, and the last one to be put in place is as
+    // good as the first.
+    let partial = layout::hidden_alone(target);
+    let written = layout::create(&partial).and_then(|mut file| {
+        io::copy(&mut payload, &mut file)?;
+        file.sync_all()?;
+        fs::rename(&partial, target)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
     }
-    layout::remove(&layout::compressed(&plain))?;
-    Ok(is_missing)
+    written.map_err(|error| StoreError::of_reading(error, &dataset.path(part)))
 }

@@ -7,10 +7,14 @@ use std::{
 };
 
 use crate::{
-    DatasetId, Metadata, StoreError,
+    DatasetId, Metadata, Part, StoreError,
     error::Doing,
+    integrity::{self, Checked},
     layout::{self, Folder, Layout},
 };
+
+/// More than any metadata file has: what is longer is none, and is not read into memory.
+const MAX_METADATA_BYTES: u64 = 256 << 20;
 
 /// A dataset's metadata, and the way to its payloads.
 #[derive(Debug, Clone)]
@@ -32,13 +36,14 @@ impl Dataset {
         id: &DatasetId,
     ) -> Result<Self, StoreError> {
         let path = layout.metadata(folder, id);
-        let text = match std::fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(StoreError::Unknown(id.clone()));
-            }
-            other => other.doing("read", &path)?,
-        };
-        let metadata: Metadata = serde_json::from_slice(&text)
+        if !layout.has(folder) || !layout::is_there(&path) {
+            return Err(StoreError::Unknown(id.clone()));
+        }
+        let mut text = Vec::new();
+        layout::open(&path)
+            .and_then(|file| file.take(MAX_METADATA_BYTES).read_to_end(&mut text))
+            .doing("read", &path)?;
+        let metadata = Metadata::read(&text, id)
             .map_err(|source| StoreError::Metadata { path: path.clone(), source })?;
         Ok(Self::new(layout.clone(), folder.clone(), metadata))
     }
@@ -65,22 +70,47 @@ impl Dataset {
     pub fn path(&self, part: usize) -> PathBuf {
         let plain = self.plain_path(part);
         let compressed = layout::compressed(&plain);
-        if compressed.exists() { compressed } else { plain }
+        if layout::is_there(&compressed) { compressed } else { plain }
     }
 
     /// Reads a payload as it came, whether or not it has been compressed. While it is open, nobody
-    /// removes or compresses it.
+    /// removes or compresses it. If it is not what was kept, reading it ends in an error.
     pub fn open(&self, part: usize) -> Result<Box<dyn Read + Send>, StoreError> {
         let plain = self.plain_path(part);
         match open_locked(&plain) {
-            Ok(file) => return Ok(Box::new(file)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).doing("open", &plain),
+            Ok(file) => Ok(Box::new(Checked::new(file, plain, self.part(part)?))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.open_compressed(part),
+            Err(error) => Err(error).doing("open", &plain),
         }
+    }
+
+    /// [`Self::open`] for the compressed file, even if there is a plain one.
+    pub(crate) fn open_compressed(&self, part: usize) -> Result<Box<dyn Read + Send>, StoreError> {
+        let plain = self.plain_path(part);
         let path = layout::compressed(&plain);
-        let file = open_locked(&path).doing("open", &path)?;
+        let file = match open_locked(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::Missing(plain));
+            }
+            other => other.doing("open", &path)?,
+        };
         let decoder = zstd::Decoder::with_buffer(BufReader::new(file)).doing("read", &path)?;
-        Ok(Box::new(decoder))
+        Ok(Box::new(Checked::new(decoder, path, self.part(part)?)))
+    }
+
+    /// Makes sure that a payload is there and what was kept.
+    pub fn verify(&self, part: usize) -> Result<(), StoreError> {
+        self.verify_with(part, &mut |_| Ok(()))
+    }
+
+    /// [`Self::verify`], telling how much has been read each time.
+    pub(crate) fn verify_with(
+        &self,
+        part: usize,
+        tell: &mut dyn FnMut(u64) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        integrity::drain(&mut *self.open(part)?, tell)
+            .map_err(|error| StoreError::of_reading(error, &self.path(part)))
     }
 
     /// The file for the rows of a table that is made from a payload. It can be made anew at any time.
@@ -92,18 +122,25 @@ impl Dataset {
         self.layout.folder(&self.folder).join(name)
     }
 
+    /// The file with the hash of these rows.
+    pub(crate) fn rows_hash_path(&self, table: usize) -> PathBuf {
+        let mut path = self.rows_path(table).into_os_string();
+        path.push(".blake3");
+        path.into()
+    }
+
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
     /// Whether it is to be kept for good.
     pub(crate) fn is_pinned(&self) -> bool {
-        self.layout.pin(&self.folder, self.id()).exists()
+        layout::is_there(&self.layout.pin(&self.folder, self.id()))
     }
 
     /// How much of the disk the payloads take, and the rows that were made from them.
     pub(crate) fn stored_bytes(&self) -> u64 {
-        let length = |path: PathBuf| std::fs::metadata(path).ok().map(|file| file.len());
+        let length = |path: PathBuf| std::fs::symlink_metadata(path).ok().map(|file| file.len());
         let parts = (0..self.metadata.parts.len()).filter_map(|part| length(self.path(part)));
         let rows = (0..).map_while(|table| length(self.rows_path(table)));
         parts.chain(rows).sum()
@@ -114,14 +151,20 @@ impl Dataset {
         let folder = self.layout.folder(&self.folder);
         let parts = (0..self.metadata.parts.len()).map(|part| self.path(part));
         let metadata = self.layout.metadata(&self.folder, self.id());
-        for path in parts.chain([metadata, folder]) {
-            match File::open(&path) {
+        for path in parts.chain([metadata]) {
+            match layout::open(&path) {
                 // It has been removed in the meantime, by quota or by hand.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 file => file.and_then(|file| file.sync_all()).doing("sync", &path)?,
             }
         }
-        Ok(())
+        File::open(&folder).and_then(|folder| folder.sync_all()).doing("sync", &folder)
+    }
+
+    /// What is known of a payload; of the last one for those that do not exist.
+    fn part(&self, part: usize) -> Result<&Part, StoreError> {
+        let parts = &self.metadata.parts;
+        parts.get(part).or(parts.last()).ok_or_else(|| StoreError::Missing(self.plain_path(part)))
     }
 
     pub(crate) fn plain_path(&self, part: usize) -> PathBuf {
@@ -132,7 +175,7 @@ impl Dataset {
 }
 
 fn open_locked(path: &std::path::Path) -> io::Result<File> {
-    let file = File::open(path)?;
+    let file = layout::open(path)?;
     file.lock_shared()?;
     Ok(file)
 }

@@ -28,8 +28,25 @@ pub enum StoreError {
     /// Another process is removing and compressing what is old.
     #[error("another process is tidying up; try again later")]
     BeingTidied,
+    /// A payload is not what was kept.
+    #[error("the data file `{}` is damaged: {how}", path.display())]
+    Damaged {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        how: &'static str,
+    },
+    /// A payload's file is gone.
+    #[error("the data file `{}` is missing", .0.display())]
+    Missing(PathBuf),
+    /// Whoever asked does not want the answer any more.
+    #[error("interrupted")]
+    Interrupted,
     /// A metadata file is damaged.
-    #[error("the metadata file `{}` is damaged", path.display())]
+    #[error(
+        "the metadata file `{}` is damaged; `forebay datasets verify --repair` sets it aside",
+        path.display()
+    )]
     Metadata {
         /// The file.
         path: PathBuf,
@@ -53,6 +70,16 @@ pub(crate) trait Doing<T> {
 impl<T> Doing<T> for io::Result<T> {
     fn doing(self, doing: &'static str, path: &std::path::Path) -> Result<T, StoreError> {
         self.map_err(|source| StoreError::File { doing, path: path.to_owned(), source })
+    }
+}
+
+impl StoreError {
+    /// The error that an error of reading stands for, if the file could be read and is wrong.
+    pub(crate) fn of_reading(error: io::Error, path: &std::path::Path) -> Self {
+        match error.downcast::<Self>() {
+            Ok(ours) => ours,
+            Err(source) => Self::File { doing: "read", path: path.to_owned(), source },
+        }
     }
 }
 

@@ -4,8 +4,21 @@ use std::path::Path;
 
 use crate::{Collected, DatasetId, StoreError};
 
-pub(crate) fn catalog_rebuilt(datasets: usize, why: &str) {
-    tracing::info!(datasets, "catalog made anew from the files: {why}");
+pub(crate) fn catalog_rebuilt(datasets: usize) {
+    tracing::info!(datasets, "there was no catalog: it is made anew from the files");
+}
+
+pub(crate) fn catalog_replaced(datasets: usize, aside: &Path) {
+    let aside = aside.display();
+    tracing::info!(datasets, %aside, "the catalog was damaged or of another version: it is made anew from the files");
+}
+
+pub(crate) fn rows_damaged(path: &Path) {
+    tracing::warn!(path = %path.display(), "rows are not as they were made, and are made again");
+}
+
+pub(crate) fn set_aside(id: &DatasetId, folder: &Path) {
+    tracing::warn!(%id, folder = %folder.display(), "a damaged dataset is set aside");
 }
 
 pub(crate) fn metadata_skipped(path: &Path, error: &StoreError) {

@@ -4,14 +4,15 @@ use std::{
     ffi::OsStr,
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
 
 use jiff::{Timestamp, tz::TimeZone};
+use rustix::{fs::OFlags, io::Errno, process::geteuid};
 
-use crate::{DatasetId, StoreError, error::Doing};
+use crate::{DatasetId, Store, StoreError, error::Doing};
 
 /// The ending of a compressed payload.
 pub(crate) const COMPRESSED: &str = "zst";
@@ -22,13 +23,18 @@ pub(crate) struct Layout {
     home: PathBuf,
 }
 
-/// The folder of a dataset, relative to the store, such as `2026/11/14`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Folder(pub(crate) String);
+/// The folder of a dataset, relative to the store, such as `2026/11/14`. It has no other form: one that
+/// had could lead out of the store.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Folder(String);
 
 impl Layout {
     pub(crate) fn new(home: &Path) -> Self {
         Self { home: home.to_owned() }
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
     }
 
     pub(crate) fn catalog(&self) -> PathBuf {
@@ -44,8 +50,20 @@ impl Layout {
         self.home.join("datasets")
     }
 
+    /// Where what is damaged is put, out of the way.
+    pub(crate) fn damaged(&self) -> PathBuf {
+        self.home.join("damaged")
+    }
+
     pub(crate) fn folder(&self, folder: &Folder) -> PathBuf {
         self.datasets().join(&folder.0)
+    }
+
+    /// True if a folder is there and lies in the store: no link on the way leads elsewhere.
+    pub(crate) fn has(&self, folder: &Folder) -> bool {
+        let folder = self.folder(folder);
+        let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
+        folder.ancestors().take(LEVELS.len()).all(is_folder)
     }
 
     pub(crate) fn metadata(&self, folder: &Folder, id: &DatasetId) -> PathBuf {
@@ -63,6 +81,9 @@ impl Layout {
 
     /// All files of a dataset.
     pub(crate) fn files(&self, folder: &Folder, id: &DatasetId) -> Vec<PathBuf> {
+        if !self.has(folder) {
+            return Vec::new();
+        }
         let prefix = format!("{id}_");
         let entries = fs::read_dir(self.folder(folder)).into_iter().flatten().flatten();
         let of_dataset = |path: &PathBuf| {
@@ -74,33 +95,108 @@ impl Layout {
     /// All dated folders, the oldest first.
     pub(crate) fn folders(&self) -> Vec<Folder> {
         let mut folders = vec![String::new()];
-        for _ in ["year", "month", "day"] {
+        for _ in LEVELS {
             let deeper = folders.iter().flat_map(|folder| {
                 let entries = fs::read_dir(self.datasets().join(folder)).into_iter().flatten();
-                let names =
-                    entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-                let numbers = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-                numbers
+                // The type of a link is that it is one.
+                let inside =
+                    entries.flatten().filter(|it| it.file_type().is_ok_and(|it| it.is_dir()));
+                let names = inside.filter_map(|entry| entry.file_name().into_string().ok());
+                names
                     .map(|name| if folder.is_empty() { name } else { format!("{folder}/{name}") })
                     .collect::<Vec<_>>()
             });
             folders = deeper.collect();
         }
+        let mut folders: Vec<Folder> = folders.iter().filter_map(|it| Folder::parse(it)).collect();
         folders.sort();
-        folders.into_iter().map(Folder).collect()
+        folders
     }
 
     /// Makes the folder for a dataset, which only its owner may enter.
     pub(crate) fn make_folder(&self, folder: &Folder) -> Result<(), StoreError> {
         let path = self.folder(folder);
-        DirBuilder::new().recursive(true).mode(0o700).create(&path).doing("create", &path)
+        DirBuilder::new().recursive(true).mode(0o700).create(&path).doing("create", &path)?;
+        if self.has(folder) { Ok(()) } else { Err(is_link()).doing("use", &path) }
     }
 }
+
+/// What a dated folder is made of.
+const LEVELS: [&str; 3] = ["year", "month", "day"];
 
 impl Folder {
     pub(crate) fn of(timestamp: Timestamp) -> Self {
         Self(timestamp.to_zoned(TimeZone::UTC).strftime("%Y/%m/%d").to_string())
     }
+
+    /// Reads one; `None` if it has another form.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let fits = |(at, byte): (usize, u8)| match at {
+            4 | 7 => byte == b'/',
+            _ => byte.is_ascii_digit(),
+        };
+        let is_dated = text.len() == "2026/11/14".len() && text.bytes().enumerate().all(fits);
+        is_dated.then(|| Self(text.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The folder for what is needed for a while: in the store or, where nothing can be written to that,
+/// among the temporary files. Only its owner may enter it.
+pub fn scratch(home: &Path) -> io::Result<PathBuf> {
+    if Store::can_write(home) {
+        let folder = home.join("spill");
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        return Ok(folder);
+    }
+    let user = geteuid().as_raw();
+    let folder = std::env::temp_dir().join(format!("forebay-{user}"));
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    // Others may make a folder of this name, too.
+    let found = fs::symlink_metadata(&folder)?;
+    if found.is_dir() && found.uid() == user && found.mode() & 0o777 == 0o700 {
+        return Ok(folder);
+    }
+    let said = format!("`{}` is not this user's own folder", folder.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, said))
+}
+
+/// Opens a file for reading. Only a plain file is: a link could lead out of the store, and a pipe would
+/// be waited for.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    open_plain(path, OpenOptions::new().read(true))
+}
+
+/// Opens a file that is there to be locked, or makes it. What it holds is left alone, and a link is not
+/// followed.
+pub fn lock_file(path: &Path) -> io::Result<File> {
+    open_plain(path, OpenOptions::new().write(true).create(true).truncate(false).mode(0o600))
+}
+
+fn open_plain(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| {
+        if Errno::from_io_error(&error) == Some(Errno::LOOP) { is_link() } else { error }
+    })?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"))
+}
+
+fn is_link() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is a link, and links are not followed")
+}
+
+/// True if there is something with that name, even a link that leads nowhere.
+pub(crate) fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
 }
 
 /// Creates a file that only its owner may read; fails if there is one.
@@ -110,7 +206,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 
 /// Puts a whole file in its place at once: whoever looks sees all of it, or none.
 pub(crate) fn write_by_rename(path: &Path, bytes: &[u8]) -> Result<File, StoreError> {
-    let partial = hidden(path);
+    let partial = hidden_alone(path);
     let mut file = create(&partial).doing("create", &partial)?;
     let written = file.write_all(bytes).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {

@@ -10,6 +10,7 @@
 //! └── datasets/2026/11/14/
 //!     ├── dataset_k3v9x2ma_data.json       a payload, .zst once it is old
 //!     ├── dataset_k3v9x2ma_metadata.json   written last
+//!     ├── dataset_k3v9x2ma_rows.parquet    made for queries; its hash lies beside it
 //!     └── dataset_k3v9x2ma_pinned          if it is to be kept for good
 //! ```
 
@@ -19,7 +20,10 @@ mod compression;
 mod dataset;
 mod error;
 mod events;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod id;
+mod integrity;
 mod layout;
 mod mapped;
 mod metadata;
@@ -27,6 +31,7 @@ mod reconcile;
 mod retention;
 mod shelf;
 mod store;
+mod verify;
 
 pub use capture::{Capture, PartWriter};
 pub use catalog::{
@@ -36,8 +41,10 @@ pub use catalog::{
 pub use dataset::Dataset;
 pub use error::StoreError;
 pub use id::DatasetId;
+pub use layout::{lock_file, scratch};
 pub use mapped::Mapped;
 pub use metadata::{Description, Metadata, Part};
 pub use retention::{Collected, Retention};
 pub use shelf::Shelf;
 pub use store::{Durability, Store};
+pub use verify::{Fault, Findings, Verification};

@@ -1,8 +1,10 @@
 //! A payload as a slice of memory, however long it is.
 
-use std::{fs::File, io, ops::Deref, path::Path};
+use std::{io, ops::Deref, path::Path};
 
 use memmap2::{Mmap, UncheckedAdvice};
+
+use crate::layout;
 
 /// A file's bytes, mapped. Payloads are never changed in place, only replaced or removed, and a
 /// mapping keeps the bytes that it began with.
@@ -12,7 +14,7 @@ pub struct Mapped(Option<Mmap>);
 impl Mapped {
     /// Maps a file that nobody changes in place.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let file = layout::open(path)?;
         if file.metadata()?.len() == 0 {
             return Ok(Self(None));
         }

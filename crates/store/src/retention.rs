@@ -13,7 +13,9 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Dataset, DatasetId, Entry, Filter, Store, StoreError, compression,
+    Dataset, DatasetId, Entry, Filter, Store, StoreError,
+    catalog::Catalog,
+    compression,
     error::Doing,
     layout::{self, Folder},
     reconcile,
@@ -29,6 +31,17 @@ pub struct Retention {
     pub max_stored_bytes: Option<u64>,
     /// Payloads older than this are compressed.
     pub compress_after: Option<Duration>,
+}
+
+impl Retention {
+    /// How much may be kept if nobody has said: this much, or a tenth of the disk if that is less.
+    pub fn usual_bytes(home: &Path) -> u64 {
+        const MOST: u64 = 20_000_000_000;
+        const SHARE: u64 = 10;
+        // It may not be there yet.
+        let disk = home.ancestors().find_map(|path| rustix::fs::statvfs(path).ok());
+        disk.map_or(MOST, |disk| (disk.f_blocks.saturating_mul(disk.f_frsize) / SHARE).min(MOST))
+    }
 }
 
 /// What a collection did.
@@ -47,8 +60,12 @@ pub(crate) fn collect(
     retention: &Retention,
     now: Timestamp,
 ) -> Result<Collected, StoreError> {
-    let _lock = lock(store)?;
     let mut collected = Collected::default();
+    // Where nothing was ever kept, nothing is made either.
+    if !store.layout.datasets().exists() {
+        return Ok(collected);
+    }
+    let _lock = lock(store)?;
     sweep(store)?;
     let mut entries = store.list(&Filter::default())?;
     entries.reverse();
@@ -65,18 +82,52 @@ pub(crate) fn collect(
         compress(store, &mut entries, |time| is_older(time, age, now), &mut collected)?;
     }
     if let Some(limit) = retention.max_stored_bytes {
-        keep_within(store, entries, limit, &mut collected)?;
+        keep_within(entries, limit, |entry| {
+            let was_removed = remove(store, &entry.id, &entry.folder)?;
+            collected.note_removal(was_removed);
+            Ok(was_removed)
+        })?;
     }
     Ok(collected)
 }
 
-/// Removes what is above the quota, and looks at nothing else.
-pub(crate) fn shrink(store: &Store, limit: u64) -> Result<Collected, StoreError> {
-    let _lock = lock(store)?;
-    let mut collected = Collected::default();
+/// What [`collect`] would remove if nothing were compressed before, and nobody were reading.
+pub(crate) fn would_remove(
+    store: &Store,
+    retention: &Retention,
+    now: Timestamp,
+) -> Result<Vec<Entry>, StoreError> {
     let mut entries = store.list(&Filter::default())?;
     entries.reverse();
-    keep_within(store, entries, limit, &mut collected)?;
+    let is_old = |entry: &Entry| {
+        let is_older = |age| is_older(entry.timestamp, age, now);
+        !entry.is_pinned && retention.max_age.is_some_and(is_older)
+    };
+    let (mut going, staying) = entries.into_iter().partition::<Vec<_>, _>(is_old);
+    if let Some(limit) = retention.max_stored_bytes {
+        keep_within(staying, limit, |entry| {
+            going.push(entry.clone());
+            Ok(true)
+        })?;
+    }
+    Ok(going)
+}
+
+/// Removes what is above the quota, and looks at nothing else.
+pub(crate) fn shrink(store: &Store, limit: u64) -> Result<Collected, StoreError> {
+    let mut collected = Collected::default();
+    // After every capture: most of the time there is nothing to do.
+    if store.ask(Catalog::stored_bytes)? <= limit {
+        return Ok(collected);
+    }
+    let _lock = lock(store)?;
+    let mut entries = store.list(&Filter::default())?;
+    entries.reverse();
+    keep_within(entries, limit, |entry| {
+        let was_removed = remove(store, &entry.id, &entry.folder)?;
+        collected.note_removal(was_removed);
+        Ok(was_removed)
+    })?;
     Ok(collected)
 }
 
@@ -85,7 +136,7 @@ fn lock(store: &Store) -> Result<File, StoreError> {
     /// A process that is just being started has our files until it is, and their locks with them.
     const MOMENT: Duration = Duration::from_millis(200);
     let path = store.layout.housekeeping_lock();
-    let lock = File::create(&path).doing("create", &path)?;
+    let lock = layout::lock_file(&path).doing("open", &path)?;
     let started = Instant::now();
     while lock.try_lock().is_err() {
         if started.elapsed() > MOMENT {
@@ -103,11 +154,15 @@ pub(crate) fn remove(store: &Store, id: &DatasetId, folder: &Folder) -> Result<b
     if files.iter().any(|path| is_in_use(path)) {
         return Ok(false);
     }
-    layout::remove(&store.layout.metadata(folder, id))?;
+    // None of its own, if the folder is not one of the store's.
+    let metadata = store.layout.metadata(folder, id);
+    if files.contains(&metadata) {
+        layout::remove(&metadata)?;
+    }
     for path in files {
         layout::remove(&path)?;
     }
-    store.catalog().forget(id)?;
+    store.ask(|catalog| catalog.forget(id))?;
     Ok(true)
 }
 
@@ -132,8 +187,9 @@ fn sweep(store: &Store) -> Result<(), StoreError> {
         }
     }
     for entry in store.list(&Filter::default())? {
-        if !store.layout.metadata(&entry.folder, &entry.id).exists() {
-            store.catalog().forget(&entry.id)?;
+        let metadata = store.layout.metadata(&entry.folder, &entry.id);
+        if !store.layout.has(&entry.folder) || !layout::is_there(&metadata) {
+            store.ask(|catalog| catalog.forget(&entry.id))?;
         }
     }
     Ok(())
@@ -157,11 +213,11 @@ fn is_older(time: Timestamp, age: Duration, now: Timestamp) -> bool {
     now.duration_since(time) > age
 }
 
+/// Has as many of the oldest removed as it takes; `remove` says whether one is gone.
 fn keep_within(
-    store: &Store,
     entries: Vec<Entry>,
     limit: u64,
-    collected: &mut Collected,
+    mut remove: impl FnMut(&Entry) -> Result<bool, StoreError>,
 ) -> Result<(), StoreError> {
     // Equal payloads share their files: they are counted once, and gone with the last of them.
     // A compressed one and a plain one are two.
@@ -182,8 +238,7 @@ fn keep_within(
         if total <= limit {
             break;
         }
-        let was_removed = remove(store, &entry.id, &entry.folder)?;
-        collected.note_removal(was_removed);
+        let was_removed = remove(&entry)?;
         if let Some(count) = sharing.get_mut(&file_of(&entry)).filter(|_| was_removed) {
             *count -= 1;
             if *count == 0 {
@@ -224,7 +279,7 @@ fn compress(
         if has_changed {
             collected.compressed += 1;
             entry.stored_bytes = dataset.stored_bytes();
-            store.catalog().set_stored_bytes(&entry.id, entry.stored_bytes)?;
+            store.ask(|catalog| catalog.set_stored_bytes(&entry.id, entry.stored_bytes))?;
         }
         twins.insert(entry.content.clone(), dataset);
     }
@@ -233,11 +288,11 @@ fn compress(
 
 /// When a file was written; `None` if there is none.
 fn modified(path: &Path) -> Option<Timestamp> {
-    let modified = fs::metadata(path).and_then(|file| file.modified()).ok()?;
+    let modified = fs::symlink_metadata(path).and_then(|file| file.modified()).ok()?;
     Timestamp::try_from(modified).ok()
 }
 
 /// True while someone reads the file.
 fn is_in_use(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| file.try_lock().is_err())
+    layout::open(path).is_ok_and(|file| file.try_lock().is_err())
 }

@@ -47,10 +47,16 @@ impl Shelf {
     /// The store, opened if it is not.
     pub fn store(&self) -> Result<Arc<Store>, StoreError> {
         let mut state = self.state();
-        if let Some(store) = &state.store {
+        let can_write = Store::can_write(&self.home);
+        if let Some(store) = state.store.as_ref().filter(|store| store.is_writable() == can_write) {
             return Ok(store.clone());
         }
-        let store = Arc::new(Store::open_with(&self.home, self.durability, HURRY)?);
+        let store = if can_write {
+            Store::open_with(&self.home, self.durability, HURRY)?
+        } else {
+            Store::open_to_read(&self.home, self.durability)?
+        };
+        let store = Arc::new(store);
         state.store = Some(store.clone());
         Ok(store)
     }
@@ -82,7 +88,7 @@ impl Shelf {
 
     /// Removes and compresses what is old. A store that is not open is closed again.
     fn tidy(&self) {
-        if !Layout::new(&self.home).datasets().exists() {
+        if !Layout::new(&self.home).datasets().exists() || !Store::can_write(&self.home) {
             return;
         }
         let _alone = self.alone();

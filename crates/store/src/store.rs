@@ -1,7 +1,7 @@
 //! The store as a whole: opening it, and what can be done with it.
 
 use std::{
-    fs::{DirBuilder, File},
+    fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     sync::{
@@ -12,15 +12,18 @@ use std::{
 };
 
 use jiff::{Timestamp, ToSpan, civil::Date};
+use rustix::fs::{Access, access};
 
 use crate::{
-    Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Retention, StoreError, Usage,
-    catalog::{Catalog, usage},
+    Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Findings, Mapped, Retention,
+    StoreError, Usage, Verification,
+    catalog::{self, Catalog, usage},
     compression,
     error::Doing,
     events,
+    integrity::{self, Sound},
     layout::{self, Folder, Layout},
-    reconcile, retention,
+    reconcile, retention, verify,
 };
 
 /// The datasets of a machine, or of whoever has a home of their own.
@@ -32,6 +35,10 @@ pub struct Store {
     catalog: Mutex<Catalog>,
     /// Whether the catalog may lack a dataset that was captured lately.
     is_behind: AtomicBool,
+    /// Whether files may be made and changed.
+    is_writable: bool,
+    /// The files that need not be checked again.
+    pub(crate) sound: Sound,
 }
 
 /// How long a command waits for another process that writes to the catalog.
@@ -79,11 +86,49 @@ impl Store {
             None => reconcile::rebuild(&layout, opening)?,
         };
         catalog.set_patience(patience)?;
-        let catalog = Mutex::new(catalog);
-        let store =
-            Self { layout, durability, patience, catalog, is_behind: AtomicBool::new(false) };
+        let store = Self {
+            layout,
+            durability,
+            patience,
+            catalog: Mutex::new(catalog),
+            is_behind: AtomicBool::new(false),
+            is_writable: true,
+            sound: Sound::default(),
+        };
         store.catch_up();
         Ok(store)
+    }
+
+    /// Opens the store at `home` for those who only look. Nothing is made where there is none; and where
+    /// nothing can be written, on a disk that is read-only for one, what is there can still be seen.
+    pub fn open_to_read(home: &Path, durability: Durability) -> Result<Self, StoreError> {
+        let layout = Layout::new(home);
+        if layout.datasets().is_dir() && Self::can_write(home) {
+            return Self::open(home, durability);
+        }
+        Self::looking_at(layout, durability)
+    }
+
+    fn looking_at(layout: Layout, durability: Durability) -> Result<Self, StoreError> {
+        Ok(Self {
+            catalog: Mutex::new(reconcile::in_memory(&layout)?),
+            layout,
+            durability,
+            patience: PATIENCE,
+            is_behind: AtomicBool::new(false),
+            is_writable: false,
+            sound: Sound::default(),
+        })
+    }
+
+    /// False if `home` is there and nothing can be written to it.
+    pub fn can_write(home: &Path) -> bool {
+        !home.exists() || access(home, Access::WRITE_OK).is_ok()
+    }
+
+    /// Whether files can be made and changed in it.
+    pub fn is_writable(&self) -> bool {
+        self.is_writable
     }
 
     /// Begins a dataset.
@@ -97,14 +142,91 @@ impl Store {
         Dataset::load(&self.layout, &folder, id)
     }
 
-    /// A payload's file for anything to read: one that was compressed is unpacked, and compressed
-    /// again when it has been left alone for as long.
+    /// A payload's file for anything to read, which is what was kept: one that was compressed is
+    /// unpacked, and compressed again when it has been left alone for as long.
     pub fn plain_file(&self, dataset: &Dataset, part: usize) -> Result<PathBuf, StoreError> {
-        if compression::unpack(dataset, part)? {
-            let noted = self.catalog().set_stored_bytes(dataset.id(), dataset.stored_bytes());
-            noted.unwrap_or_else(|error| events::catalog_behind(&error.into()));
+        let plain = dataset.plain_path(part);
+        match self.make_plain(dataset, part, &plain) {
+            // Somebody else has unpacked it between two looks.
+            Err(StoreError::Missing(_)) if layout::is_there(&plain) => {
+                self.make_plain(dataset, part, &plain)?;
+            }
+            other => other?,
         }
-        Ok(dataset.path(part))
+        Ok(plain)
+    }
+
+    fn make_plain(&self, dataset: &Dataset, part: usize, plain: &Path) -> Result<(), StoreError> {
+        let compressed = layout::compressed(plain);
+        let checked = if layout::is_there(plain) {
+            self.sound.check(plain, || dataset.verify(part))
+        } else {
+            Err(StoreError::Missing(plain.to_owned()))
+        };
+        // For a moment there may be both, and then either will do.
+        if !layout::is_there(&compressed) {
+            return checked;
+        }
+        if checked.is_ok() {
+            return if self.is_writable { layout::remove(&compressed) } else { Ok(()) };
+        }
+        compression::unpack(dataset, part)?;
+        self.sound.note(plain);
+        self.note_size(dataset);
+        Ok(())
+    }
+
+    /// A payload as a slice of memory, which is what was kept.
+    pub fn map(&self, dataset: &Dataset, part: usize) -> Result<Mapped, StoreError> {
+        let plain = dataset.plain_path(part);
+        if self.is_writable || layout::is_there(&plain) {
+            let plain = self.plain_file(dataset, part)?;
+            return Mapped::open(&plain).doing("map", &plain);
+        }
+        let spare = layout::scratch(self.layout.home()).doing("use", self.layout.home())?;
+        let copy = layout::hidden_alone(&spare.join(plain.file_name().unwrap_or_default()));
+        compression::copy(dataset, part, &copy)?;
+        let mapped = Mapped::open(&copy).doing("map", &copy);
+        // What is mapped needs no name.
+        layout::remove(&copy)?;
+        mapped
+    }
+
+    /// [`Self::plain_file`]; where nothing can be written in the store, what was compressed is unpacked
+    /// into `spare`.
+    pub fn plain_file_or_copy(
+        &self,
+        dataset: &Dataset,
+        part: usize,
+        spare: &Path,
+    ) -> Result<PathBuf, StoreError> {
+        let plain = dataset.plain_path(part);
+        if self.is_writable || layout::is_there(&plain) {
+            return self.plain_file(dataset, part);
+        }
+        let copy = spare.join(plain.file_name().unwrap_or_default());
+        self.sound.check(&copy, || compression::copy(dataset, part, &copy))?;
+        self.sound.note(&copy);
+        Ok(copy)
+    }
+
+    fn note_size(&self, dataset: &Dataset) {
+        let noted = self.catalog().set_stored_bytes(dataset.id(), dataset.stored_bytes());
+        noted.unwrap_or_else(|error| events::catalog_behind(&error.into()));
+    }
+
+    /// The file with the rows of a table, if it is there and as it was made.
+    pub fn rows(&self, dataset: &Dataset, table: usize) -> Option<PathBuf> {
+        let path = dataset.rows_path(table);
+        if !layout::is_there(&path) {
+            return None;
+        }
+        let is_sound = self.sound.check(&path, || verify::rows(dataset, table)).is_ok();
+        // Those from before they had a hash are made again without a word.
+        if !is_sound && layout::is_there(&dataset.rows_hash_path(table)) {
+            events::rows_damaged(&path);
+        }
+        is_sound.then_some(path)
     }
 
     /// Puts a file of rows in its place, `None` if the dataset has been removed meanwhile.
@@ -116,33 +238,34 @@ impl Store {
     ) -> Result<Option<PathBuf>, StoreError> {
         let path = dataset.rows_path(table);
         // What has its name is whole, whatever happens.
-        File::open(file).and_then(|file| file.sync_all()).doing("sync", file)?;
+        layout::open(file).and_then(|file| file.sync_all()).doing("sync", file)?;
+        let hash = integrity::hash(file).doing("read", file)?;
+        let hash_path = dataset.rows_hash_path(table);
+        layout::write_by_rename(&hash_path, hash.as_bytes())?;
         std::fs::rename(file, &path).doing("rename", file)?;
-        if !self.layout.metadata(dataset.folder(), dataset.id()).exists() {
+        if !layout::is_there(&self.layout.metadata(dataset.folder(), dataset.id())) {
             layout::remove(&path)?;
+            layout::remove(&hash_path)?;
             return Ok(None);
         }
-        let noted = self.catalog().set_stored_bytes(dataset.id(), dataset.stored_bytes());
-        noted.unwrap_or_else(|error| events::catalog_behind(&error.into()));
+        self.sound.note(&path);
+        self.note_size(dataset);
         Ok(Some(path))
     }
 
     /// The servers and tools that datasets are of.
     pub fn origins(&self) -> Result<Vec<(String, String)>, StoreError> {
-        self.follow_catalog();
-        Ok(self.catalog().origins()?)
+        self.ask(Catalog::origins)
     }
 
     /// The datasets that `filter` lets through, newest first.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
-        self.follow_catalog();
-        self.catalog().list(filter)
+        self.ask(|catalog| catalog.list(filter))
     }
 
     /// How many datasets `filter` lets through, without regard to its offset and limit.
     pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
-        self.follow_catalog();
-        Ok(self.catalog().count(filter)?)
+        self.ask(|catalog| catalog.count(filter))
     }
 
     /// Keeps a dataset for good.
@@ -155,14 +278,14 @@ impl Store {
             }
             _ => {}
         }
-        Ok(self.catalog().set_pinned(id, true)?)
+        self.ask(|catalog| catalog.set_pinned(id, true))
     }
 
     /// Lets age and quota take a dataset again.
     pub fn unpin(&self, id: &DatasetId) -> Result<(), StoreError> {
         let folder = self.dataset_folder(id)?;
         layout::remove(&self.layout.pin(&folder, id))?;
-        Ok(self.catalog().set_pinned(id, false)?)
+        self.ask(|catalog| catalog.set_pinned(id, false))
     }
 
     /// Removes a dataset. `false` if someone is reading it, and it stays.
@@ -178,6 +301,17 @@ impl Store {
         retention::collect(self, retention, now)
     }
 
+    /// The datasets that [`Self::collect_now`] would remove, the oldest first. What it would compress
+    /// before may leave some of them their place.
+    pub fn would_remove(&self, retention: &Retention) -> Result<Vec<Entry>, StoreError> {
+        retention::would_remove(self, retention, Timestamp::now())
+    }
+
+    /// Makes sure that all that was kept is what it was; see [`Verification`].
+    pub fn verify(&self, how: &mut Verification<'_>) -> Result<Findings, StoreError> {
+        verify::all(self, how)
+    }
+
     /// [`Self::collect`] as of now.
     pub fn collect_now(&self, retention: &Retention) -> Result<Collected, StoreError> {
         self.collect(retention, Timestamp::now())
@@ -187,8 +321,8 @@ impl Store {
     pub fn add_usage(&self, server: &str, tool: &str, counts: Counts) -> Result<(), StoreError> {
         let since = usage::day(Timestamp::now());
         let (server, tool) = (server.to_owned(), tool.to_owned());
-        self.follow_catalog();
-        Ok(self.catalog().add_usage(&Usage { server, tool, since, counts })?)
+        let usage = Usage { server, tool, since, counts };
+        self.ask(|catalog| catalog.add_usage(&usage))
     }
 
     /// What has passed, by server and tool: in the last `days`, today included, or ever.
@@ -198,7 +332,31 @@ impl Store {
 
     fn usage_as_of(&self, today: Date, days: Option<u16>) -> Result<Vec<Usage>, StoreError> {
         let from = days.map(|days| today.saturating_sub((i64::from(days) - 1).days()));
-        Ok(self.catalog().usage(from.unwrap_or(Date::MIN))?)
+        self.ask(|catalog| catalog.usage(from.unwrap_or(Date::MIN)))
+    }
+
+    /// Asks the catalog that is in place. One that turns out to be damaged is made anew, and asked again.
+    pub(crate) fn ask<T>(
+        &self,
+        question: impl Fn(&Catalog) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.follow_catalog();
+        let answer = question(&self.catalog());
+        match answer {
+            Err(error) if catalog::is_damage(&error) && self.is_writable => {
+                self.replace_catalog()?;
+                Ok(question(&self.catalog())?)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// Makes the catalog anew, whatever it says of itself.
+    pub(crate) fn replace_catalog(&self) -> Result<(), StoreError> {
+        let mut catalog = self.catalog();
+        *catalog = reconcile::replace(&self.layout, &catalog, self.patience.max(OPENING))?;
+        catalog.set_patience(self.patience)?;
+        Ok(())
     }
 
     pub(crate) fn catalog(&self) -> MutexGuard<'_, Catalog> {
@@ -251,15 +409,20 @@ impl Store {
 
     fn folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
         let known = self.catalog().folder(id);
-        if let Ok(Some(folder)) = known {
-            return Ok(folder);
+        if let Ok(Some(folder)) = &known
+            && layout::is_there(&self.layout.metadata(folder, id))
+        {
+            return Ok(folder.clone());
         }
         let Some(folder) = reconcile::find(&self.layout, id) else {
-            known?;
+            known
+                .or_else(|error| if catalog::is_damage(&error) { Ok(None) } else { Err(error) })?;
             return Err(StoreError::Unknown(id.clone()));
         };
-        if let Err(error) = reconcile::enter(self, &folder, id) {
-            events::catalog_behind(&error);
+        match reconcile::enter(self, &folder, id) {
+            // Whoever reads the dataset is told that.
+            Ok(()) | Err(StoreError::Metadata { .. }) => {}
+            Err(error) => events::catalog_behind(&error),
         }
         Ok(folder)
     }
@@ -267,7 +430,7 @@ impl Store {
     /// The folder of a dataset that exists.
     fn dataset_folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
         let folder = self.folder(id)?;
-        if self.layout.metadata(&folder, id).exists() {
+        if self.layout.has(&folder) && layout::is_there(&self.layout.metadata(&folder, id)) {
             return Ok(folder);
         }
         Err(StoreError::Unknown(id.clone()))

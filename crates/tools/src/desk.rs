@@ -5,10 +5,13 @@ use std::{
     io,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use forebay_query::{Column, Conduct, FileForm, Query, Service};
+use forebay_query::{Column, Conduct, FileForm, Limits, Query, Service};
 use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError};
 use serde_json::{Map, Value, json};
 
@@ -42,14 +45,10 @@ impl Desk {
 
     /// A dataset; one that is not there is told with the one that may be meant.
     pub fn dataset(&self, id: &DatasetId) -> Result<Dataset, ToolError> {
-        const LATEST: u64 = 200;
         let store = self.store()?;
         match store.dataset(id) {
             Err(StoreError::Unknown(id)) => {
-                let latest = store.list(&Filter { limit: Some(LATEST), ..Filter::default() })?;
-                let names = latest.iter().map(|entry| entry.id.as_str());
-                let meant = forebay_query::nearest(id.as_str(), names)
-                    .filter(|name| differs_little(name, &id));
+                let meant = meant(&store, id.as_str());
                 let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
                 refuse!(
                     "There is no dataset {id}; it may have been removed by age.{meant} \
@@ -67,10 +66,19 @@ impl Desk {
         limit: Option<u64>,
         conduct: &dyn Conduct,
     ) -> Result<Kept, ToolError> {
-        let folder = self.folder("spill")?;
-        let file = Unnamed(folder.join(format!("result-{}", unique())));
-        let max_rows = self.service.limits().max_rows.min(limit.unwrap_or(u64::MAX));
-        let written = self.service.write(query, &file.0, FileForm::Parquet, max_rows, conduct)?;
+        let file = Unnamed(self.scratch()?.join(format!("result-{}", unique())));
+        let Limits { max_rows, max_bytes, .. } = *self.service.limits();
+        let max_rows = max_rows.min(limit.unwrap_or(u64::MAX));
+        let bounded =
+            Bounded { conduct, file: &file.0, max_bytes, is_over: AtomicBool::new(false) };
+        let written = self.service.write(query, &file.0, FileForm::Parquet, max_rows, &bounded);
+        if bounded.is_too_long() {
+            return refuse!(
+                "The result takes more than {max_bytes} bytes, too much to be saved as a dataset: \
+                 aggregate it, select fewer columns or rows, or raise query.max_bytes."
+            );
+        }
+        let written = written?;
         let store = self.store()?;
         let mut capture = store.capture()?;
         let bytes = io::copy(&mut File::open(&file.0)?, capture.start_part("parquet")?)?;
@@ -87,11 +95,58 @@ impl Desk {
         Ok(Kept { dataset, rows: written.rows, has_more: written.has_more })
     }
 
+    /// The folder for what is needed for a while.
+    pub(crate) fn scratch(&self) -> io::Result<PathBuf> {
+        forebay_store::scratch(&self.home)
+    }
+
     /// A folder of the store that is not for datasets, made if it is not there.
     pub(crate) fn folder(&self, name: &str) -> io::Result<PathBuf> {
         let folder = self.home.join(name);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         Ok(folder)
+    }
+}
+
+/// The dataset that was probably meant by a name that none has.
+pub fn meant(store: &Store, name: &str) -> Option<DatasetId> {
+    const LATEST: u64 = 200;
+    const LETTERS: usize = 3;
+    let latest = store.list(&Filter { limit: Some(LATEST), ..Filter::default() }).ok()?;
+    let name = name.to_lowercase();
+    let short = name.strip_prefix("dataset_").unwrap_or(&name);
+    let distance = |id: &DatasetId| {
+        strsim::damerau_levenshtein(id.as_str().trim_start_matches("dataset_"), short)
+    };
+    let nearest = latest.into_iter().map(|entry| entry.id).min_by_key(distance)?;
+    (distance(&nearest) <= LETTERS).then_some(nearest)
+}
+
+/// Ends a query whose file grows too long.
+struct Bounded<'b> {
+    conduct: &'b dyn Conduct,
+    file: &'b Path,
+    max_bytes: u64,
+    /// Whether it was too long at some time: it is removed when the query ends early.
+    is_over: AtomicBool,
+}
+
+impl Bounded<'_> {
+    fn is_too_long(&self) -> bool {
+        if fs::metadata(self.file).is_ok_and(|file| file.len() > self.max_bytes) {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        self.is_over.load(Ordering::Relaxed)
+    }
+}
+
+impl Conduct for Bounded<'_> {
+    fn progress(&self, done: f64, message: &str) {
+        self.conduct.progress(done, message);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.conduct.is_cancelled() || self.is_too_long()
     }
 }
 
@@ -118,11 +173,6 @@ pub(crate) fn unique() -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
-}
-
-fn differs_little(name: &str, id: &DatasetId) -> bool {
-    const LETTERS: usize = 3;
-    strsim::damerau_levenshtein(name, id.as_str()) <= LETTERS
 }
 
 fn fields(columns: &[Column]) -> Vec<Value> {

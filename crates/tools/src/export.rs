@@ -4,7 +4,9 @@ mod xlsx;
 
 use std::{
     fmt::Write as _,
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
+    io,
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -42,6 +44,14 @@ impl ExportForm {
     /// The one with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, form)| *form)
+    }
+
+    /// Whether it can be read as it stands.
+    pub fn is_text(self) -> bool {
+        match self {
+            Self::File(FileForm::Csv | FileForm::Json | FileForm::Ndjson) => true,
+            Self::File(FileForm::Parquet) | Self::Xlsx => false,
+        }
     }
 
     fn extension(self) -> &'static str {
@@ -122,19 +132,46 @@ pub fn export(
     let folder = folder_of(desk, path)?;
     // It has no name of its own before it is whole.
     let partial = Unnamed(folder.join(format!(".export-{}", unique())));
-    let rows = match form {
-        ExportForm::File(form) => {
-            let query = readable(desk, &subject.query, form, conduct)?;
-            desk.service().write(&query, &partial.0, form, ALL_ROWS, conduct)?.rows
-        }
-        ExportForm::Xlsx => xlsx::write(desk, &subject.query, &partial.0, conduct)?,
-    };
+    let rows = write(desk, subject, form, &partial.0, conduct)?;
     let bytes = fs::metadata(&partial.0)?.len();
     let path = match path {
         Some(path) => placed(&partial.0, path)?,
         None => named(&partial.0, &folder, &subject.name, form.extension())?,
     };
     Ok(Exported { path, rows, bytes })
+}
+
+/// Writes what [`export`] does to a file that has no name, for whoever passes it on.
+pub fn export_nameless(
+    desk: &Desk,
+    subject: &Subject,
+    form: ExportForm,
+    conduct: &dyn Conduct,
+) -> Result<File, ToolError> {
+    let file = Unnamed(desk.scratch()?.join(format!("export-{}", unique())));
+    write(desk, subject, form, &file.0, conduct)?;
+    Ok(File::open(&file.0)?)
+}
+
+fn write(
+    desk: &Desk,
+    subject: &Subject,
+    form: ExportForm,
+    file: &Path,
+    conduct: &dyn Conduct,
+) -> Result<u64, ToolError> {
+    match form {
+        ExportForm::File(form) => {
+            let query = readable(desk, &subject.query, form, conduct)?;
+            Ok(desk.service().write(&query, file, form, ALL_ROWS, conduct)?.rows)
+        }
+        ExportForm::Xlsx => xlsx::write(desk, &subject.query, file, conduct),
+    }
+}
+
+/// Creates a file that only its owner may read; fails if there is one.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// The first rows of a query as a file of that form holds them. The file has no name.
@@ -145,7 +182,7 @@ pub fn rows(
     max_rows: u64,
     conduct: &dyn Conduct,
 ) -> Result<(WrittenFile, File), ToolError> {
-    let file = Unnamed(desk.folder("spill")?.join(format!("rows-{}", unique())));
+    let file = Unnamed(desk.scratch()?.join(format!("rows-{}", unique())));
     let query = readable(desk, query, form, conduct)?;
     let written = desk.service().write(&query, &file.0, form, max_rows, conduct)?;
     Ok((written, File::open(&file.0)?))

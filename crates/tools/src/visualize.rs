@@ -1,7 +1,7 @@
 //! `visualize-dataset`: a chart of a dataset, or of the result of a query.
 
 use std::{
-    fs,
+    io::Write as _,
     path::{Path, PathBuf},
 };
 
@@ -76,7 +76,8 @@ pub fn plot(
     let png = drawing.png(MAX_PNG_BYTES)?;
     let partial = Unnamed(folder.join(format!(".chart-{}", unique())));
     let is_png = path.and_then(Path::extension).is_some_and(|it| it.eq_ignore_ascii_case("png"));
-    fs::write(&partial.0, if is_png { &png } else { drawing.svg().as_bytes() })?;
+    let picture = if is_png { &png } else { drawing.svg().as_bytes() };
+    export::create(&partial.0)?.write_all(picture)?;
     let name = format!("{}-{}", subject.name, plot.kind);
     let file = match path {
         Some(path) => export::placed(&partial.0, path)?,

@@ -149,12 +149,14 @@ impl<'a> Copied<'a> {
         let folder = self.home.join("datasets").join(day);
         fs::create_dir_all(&folder).expect("a folder");
         let id = name(index);
-        let payload = format!("{id}_data.json");
-        fs::hard_link(self.original.path(0), folder.join(&payload)).expect("a link");
         self.metadata["id"] = id.as_str().into();
         self.metadata["timestamp"] = timestamp.to_string().into();
         self.metadata["tool"] = tool(index % TOOLS).into();
-        self.metadata["parts"][0]["file"] = payload.into();
+        for (part, of) in self.original.metadata().parts.iter().enumerate() {
+            let file = of.file.replace(self.original.id().as_str(), &id);
+            fs::hard_link(self.original.path(part), folder.join(&file)).expect("a link");
+            self.metadata["parts"][part]["file"] = file.into();
+        }
         let text = serde_json::to_vec_pretty(&self.metadata).expect("JSON");
         fs::write(folder.join(format!("{id}_metadata.json")), text).expect("a file");
     }

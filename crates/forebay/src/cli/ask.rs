@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use forebay_query::Conduct;
 use forebay_tools::{Desk, ToolError};
 
@@ -19,6 +19,10 @@ pub(crate) fn ask<T>(
     config: &Config,
     work: impl FnOnce(&Desk, &dyn Conduct) -> Result<T, ToolError>,
 ) -> Result<T> {
+    // Who only looks makes nothing.
+    if !config.persist_location.join("datasets").exists() {
+        bail!("nothing has been kept yet in `{}`", config.persist_location.display());
+    }
     let desk = assemble::desk(config, assemble::shelf(config))?;
     let progress = Progress::start()?;
     let outcome = work(&desk, &progress);

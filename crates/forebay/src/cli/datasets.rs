@@ -1,13 +1,15 @@
 //! `forebay datasets`: looks at what was kept, and tidies up.
 
 pub(crate) mod show;
+mod tidy;
+mod verify;
 
 use std::{io::Write, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use forebay_intercept::CaptureError;
-use forebay_store::{Collected, Dataset, DatasetId, Entry, Filter, Store};
+use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError};
 use forebay_tools::brief;
 use serde_json::{Value, json};
 
@@ -19,7 +21,6 @@ use crate::{
         screen::Screen,
         table::{Column, Table},
     },
-    config::DAY,
 };
 
 /// Look at the results that were kept, and tidy up
@@ -77,21 +78,9 @@ enum Action {
         /// Its name
         id: String,
     },
-    /// Remove some
-    Rm {
-        /// Their names
-        #[arg(required = true)]
-        ids: Vec<String>,
-    },
-    /// Remove and compress what is old, as the settings say, and clean up
-    Gc {
-        /// How many days a dataset that is not pinned is kept [default: `cleanup_after_days`]
-        #[arg(long)]
-        days: Option<u32>,
-        /// One JSON object, for programs
-        #[arg(long)]
-        json: bool,
-    },
+    Rm(tidy::RmArguments),
+    Gc(tidy::GcArguments),
+    Verify(verify::VerifyArguments),
 }
 
 /// How many datasets are listed for people who do not say how many they want.
@@ -126,7 +115,12 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
         Action::Path { id } => {
             let dataset = find(&store, &id)?;
             let payload = dataset.main_part();
-            let path = store.plain_file(&dataset, payload)?;
+            let path = if store.is_writable() {
+                store.plain_file(&dataset, payload)?
+            } else {
+                let spare = forebay_store::scratch(&config.persist_location)?;
+                store.plain_file_or_copy(&dataset, payload, &spare)?
+            };
             writeln!(out, "{}", path.display())?;
         }
         Action::Original { id } => {
@@ -143,40 +137,24 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             store.unpin(dataset.id())?;
             writeln!(out, "{} is no longer pinned.", dataset.id())?;
         }
-        Action::Rm { ids } => {
-            // A name that is wrong is found before anything is gone.
-            let datasets: Vec<Dataset> =
-                ids.iter().map(|id| find(&store, id)).collect::<Result<_>>()?;
-            for dataset in datasets {
-                if !store.remove(dataset.id())? {
-                    bail!("`{}` is being read; try again later", dataset.id());
-                }
-                writeln!(out, "{} is removed.", dataset.id())?;
-            }
-        }
-        Action::Gc { days, json } => {
-            let mut retention = config.retention();
-            if let Some(days) = days {
-                retention.max_age = Some(DAY.saturating_mul(days));
-            }
-            let Collected { removed, compressed, in_use } = store.collect_now(&retention)?;
-            if json {
-                let counts =
-                    json!({"removed": removed, "compressed": compressed, "in_use": in_use});
-                writeln!(out, "{counts}")?;
-            } else {
-                writeln!(out, "{removed} removed, {compressed} compressed, {in_use} in use")?;
-            }
-        }
+        Action::Rm(arguments) => return tidy::rm(&arguments, &store, out),
+        Action::Gc(arguments) => return tidy::gc(&arguments, config.retention(), &store, out),
+        Action::Verify(arguments) => return verify::run(&arguments, &store, out),
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The dataset with this name; one that is not there is told with the one that may be meant.
 fn find(store: &Store, name: &str) -> Result<Dataset> {
-    let id = DatasetId::parse(name).with_context(|| {
-        format!("`{name}` is not the name of a dataset; `forebay datasets list` shows them")
-    })?;
-    Ok(store.dataset(&id)?)
+    let found = match DatasetId::parse(name).map(|id| store.dataset(&id)) {
+        None => Err(format!("`{name}` is not the name of a dataset")),
+        Some(Err(StoreError::Unknown(id))) => Err(format!("there is no dataset `{id}`")),
+        Some(other) => return Ok(other?),
+    };
+    found.or_else(|what| match forebay_tools::meant(store, name) {
+        Some(meant) => bail!("{what}; did you mean `{meant}`?"),
+        None => bail!("{what}; `forebay datasets list` shows them"),
+    })
 }
 
 /// Writes the result that a dataset was made of, as a line.
@@ -184,6 +162,10 @@ fn restore(dataset: &Dataset, out: &mut dyn Write) -> Result<()> {
     if dataset.metadata().description.more.contains_key("query") {
         let id = dataset.id();
         bail!("it is the result of a query; `forebay export {id}` writes it to a file");
+    }
+    // Before any of it is written: what is damaged is not given out.
+    for part in 0..dataset.metadata().parts.len() {
+        dataset.verify(part)?;
     }
     match forebay_intercept::restore(dataset, out) {
         Ok(()) => Ok(writeln!(out)?),

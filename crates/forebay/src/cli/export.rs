@@ -1,12 +1,12 @@
 //! `forebay export`: a dataset, or what a query gives, as a file.
 
 use std::{
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -30,7 +30,8 @@ pub(crate) struct ExportArguments {
     /// The form of the file [default: what the name of `--output` ends with]
     #[arg(long, value_name = "FORMAT", value_parser = forms())]
     format: Option<ExportForm>,
-    /// The file, which must not exist [default: a new one in `exports` of the store]
+    /// The file, which must not exist; `-` stands for standard output [default: a new one in `exports`
+    /// of the store]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -51,6 +52,16 @@ pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<Exi
         format!("say in which form with `--format`: {known}")
     })?;
     let given = arguments.subject.given()?;
+    if output == Some(Path::new("-")) {
+        if screen.is_terminal() && !form.is_text() {
+            bail!("this form is not for a terminal; write it to a file, or choose csv or json");
+        }
+        let mut file = ask(&config, |desk, conduct| {
+            forebay_tools::export_nameless(desk, &given.subject(desk)?, form, conduct)
+        })?;
+        io::copy(&mut file, screen)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let file = ask(&config, |desk, conduct| {
         forebay_tools::export(desk, &given.subject(desk)?, form, output, conduct)
     })?;

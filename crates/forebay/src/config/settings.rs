@@ -134,9 +134,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "max_store_bytes",
-        default: "0",
-        meaning: "How much space all results may take, such as \"10 GB\"; the oldest go first that are not pinned. 0 sets no limit.",
-        kind: Kind::Bytes { from: 0, set: |config, bytes| config.max_store_bytes = bytes },
+        default: "\"20 GB\"",
+        meaning: "How much space all results may take; the oldest go first that are not pinned, and the newest stays. 0 sets no limit. If it is not set, it is a tenth of the disk if that is less.",
+        kind: Kind::Bytes { from: 0, set: |config, bytes| config.max_store_bytes = Some(bytes) },
     },
     Setting {
         key: "compress_after_days",
@@ -271,6 +271,12 @@ pub(super) const SETTINGS: &[Setting] = &[
             to: u64::MAX,
             set: |config, rows| config.query.max_rows = rows,
         },
+    },
+    Setting {
+        key: "query.max_bytes",
+        default: "\"1 GB\"",
+        meaning: "How much space the result of a query may take that becomes a dataset of its own.",
+        kind: Kind::Bytes { from: 1, set: |config, bytes| config.query.max_bytes = bytes },
     },
 ];
 

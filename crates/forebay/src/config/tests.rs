@@ -50,6 +50,9 @@ fn the_table_states_the_defaults_that_hold() {
                 let default = Some(forebay_intercept::DEFAULT_THRESHOLD);
                 assert_eq!(std::mem::take(&mut config.policy.threshold), default);
             }
+            "max_store_bytes" => {
+                assert_eq!(config.max_store_bytes.take(), Some(20_000_000_000));
+            }
             "persist_location" => config.persist_location = "/home".into(),
             _ => {}
         }
@@ -66,7 +69,7 @@ fn the_example_uses_every_setting() {
         assert!(reference::EXAMPLE.lines().any(is_set), "{key}");
     }
     assert_eq!(config.policy.threshold, Some(10_000));
-    assert_eq!(config.max_store_bytes, 10_000_000_000);
+    assert_eq!(config.max_store_bytes, Some(10_000_000_000));
     assert_eq!(config.policy.excluded_tools, ["get_status", "read_file*"].map(Glob::new));
     let rule = |pattern: &str, when| ToolRule { pattern: Glob::new(pattern), when };
     let rules = [
@@ -104,6 +107,7 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_QUERY_TIME_LIMIT", "5"),
         ("FOREBAY_QUERY_IDLE_TIME", "7"),
         ("FOREBAY_QUERY_MAX_ROWS", "9"),
+        ("FOREBAY_QUERY_MAX_BYTES", "2 MB"),
     ];
     let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
     assert_eq!(names, given.map(|(name, _)| name));
@@ -123,6 +127,7 @@ fn every_setting_has_a_variable() {
         time: Duration::from_secs(5),
         idle: Duration::from_secs(7),
         max_rows: 9,
+        max_bytes: 2_000_000,
     };
     assert_eq!(config.query, limits);
     let policy = config.policy;

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::OnceLock,
@@ -249,6 +250,18 @@ fn files_are_written_in_every_form_and_never_over_another() {
         let (_, told, code) = self::said(&[&plot[..], &["--output", &output]].concat());
         assert!(told.contains("exists already") && code == Some(2), "{told}");
     }
+    for entry in fs::read_dir(&folder).unwrap() {
+        let mode = entry.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "for its owner alone");
+    }
+    let streamed = fine(&["export", "--query", query, "--format", "csv", "--output", "-"]);
+    assert!(
+        streamed.starts_with("country,orders\n") && streamed.lines().count() == 9,
+        "{streamed}"
+    );
+    let (_, told, code) = said(&["export", &orders, "--output", "-"]);
+    assert!(told.contains("`--format`") && code == Some(2), "{told}");
+    assert!(!Path::new("-").exists(), "no file is called so");
     let drawn = fine(&plot);
     assert!(drawn.contains("/exports/query-bar.svg"), "{drawn}");
     for mistake in [

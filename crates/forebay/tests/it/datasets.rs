@@ -51,14 +51,22 @@ fn what_was_kept_can_be_looked_at_and_removed() {
 
     assert_eq!(datasets(&["pin", id]).0, format!("{id} is kept for good.\n"));
     assert!(datasets(&["list"]).0.contains("(pinned)"));
-    assert_eq!(datasets(&["gc", "--days", "0"]).0, "0 removed, 0 compressed, 0 in use\n");
     let collected: Value = serde_json::from_str(&datasets(&["gc", "--json"]).0).unwrap();
     assert_eq!(collected, json!({"removed": 0, "compressed": 0, "in_use": 0}));
     assert_eq!(datasets(&["unpin", id]).0, format!("{id} is no longer pinned.\n"));
+    let nothing = "0 removed, 0 compressed, 0 in use\n";
+    assert_eq!(datasets(&["gc", "--days", "0"]).0, nothing, "0 keeps all, as in the settings");
+    let near = format!("{}{}", &id[..id.len() - 1], if id.ends_with('2') { '3' } else { '2' });
+    for name in [&near, &id[..id.len() - 1], &format!("{}0", &id[..id.len() - 1])] {
+        let (_, said, code) = datasets(&["show", name]);
+        assert!(said.ends_with(&format!("; did you mean `{id}`?\n")) && code == Some(2), "{said}");
+    }
     assert_eq!(datasets(&["rm", id]), (format!("{id} is removed.\n"), String::new(), Some(0)));
     let (_, said, code) = datasets(&["show", id]);
     assert_eq!(code, Some(2));
-    assert!(said.starts_with(&format!("forebay: there is no dataset `{id}`")), "{said}");
+    let nowhere =
+        format!("forebay: there is no dataset `{id}`; `forebay datasets list` shows them\n");
+    assert_eq!(said, nowhere);
     let (_, said, _) = datasets(&["show", "nonsense"]);
     assert!(said.contains("`forebay datasets list` shows them"), "{said}");
 }
@@ -105,8 +113,8 @@ fn a_list_says_what_it_leaves_out_and_a_wrong_name_removes_nothing() {
 
     std::fs::remove_file(kept[1].path(0)).unwrap();
     let (_, said, _) = datasets(&["original", kept[1].id().as_str()]);
-    let expected = format!("forebay: cannot read `{}`: cannot open `", kept[1].id());
-    assert!(said.starts_with(&expected), "{said}");
+    let expected = format!("forebay: cannot read `{}`: the data file `", kept[1].id());
+    assert!(said.starts_with(&expected) && said.ends_with("_data.json` is missing\n"), "{said}");
 }
 
 #[test]
@@ -162,4 +170,75 @@ fn a_dataset_is_shown_with_the_facts_of_its_fields() {
         .replace(dataset.id().as_str(), "dataset_ID")
         .replace(&moment, "MOMENT");
     insta::assert_snapshot!("shown", settled);
+}
+
+#[test]
+fn many_are_removed_only_by_those_who_mean_it() {
+    let directory = home().join("datasets_many");
+    let _ = std::fs::remove_dir_all(&directory);
+    let store = Store::open(&directory, Durability::default()).unwrap();
+    let keep = |server: &str, tool: &str, number: u8| {
+        let mut capture = store.capture().unwrap();
+        capture.start_part("json").unwrap().write_all(&[number; 1_000]).unwrap();
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        let description = Description { server, tool, ..Description::default() };
+        capture.commit(description).unwrap().id().to_string()
+    };
+    let datasets = |arguments: &[&str]| {
+        let mut command = forebay(["datasets"]);
+        let output = command.args(arguments).env("FOREBAY_HOME", &directory).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code())
+    };
+    let count = || store.count(&forebay_store::Filter::default()).unwrap();
+    let pinned = keep("shop", "list", 0);
+    for number in 1..=6 {
+        keep("shop", if number % 2 == 0 { "list" } else { "get" }, number);
+        keep("bank", "list", 100 + number);
+    }
+    datasets(&["pin", &pinned]);
+    let (_, said, code) = datasets(&["rm", "--all"]);
+    let expected = "forebay: this would remove 12 datasets (12.0 kB); say `--yes` to do so without \
+                    being asked\n";
+    assert_eq!((said.as_str(), code, count()), (expected, Some(2), 13));
+    let removed = |arguments: &[&str]| datasets(&[&["rm", "--yes"], arguments].concat()).0;
+    assert_eq!(removed(&["--older-than", "1d"]), "Nothing that fits has been kept.\n");
+    assert_eq!(removed(&["--server", "shop", "--tool", "get"]), "3 removed, 0 in use.\n");
+    assert_eq!(removed(&["--tool", "list", "--server", "bank"]), "6 removed, 0 in use.\n");
+    assert_eq!(removed(&["--older-than", "0h"]), "3 removed, 0 in use; 1 pinned stay.\n");
+    assert_eq!(removed(&["--all"]), "Nothing that fits has been kept; 1 pinned stay.\n");
+    assert_eq!(count(), 1);
+    for mistake in
+        [&["rm"][..], &["rm", "--all", &pinned], &["rm", "--older-than", "soon", "--yes"]]
+    {
+        assert_eq!(datasets(mistake).2, Some(2), "{mistake:?}");
+    }
+}
+
+#[test]
+fn what_would_go_is_shown_with_its_size_and_stays() {
+    let directory = home().join("datasets_dry");
+    let _ = std::fs::remove_dir_all(&directory);
+    let store = Store::open(&directory, Durability::default()).unwrap();
+    for number in 0..3_u8 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let mut capture = store.capture().unwrap();
+        capture.start_part("json").unwrap().write_all(&[number; 1_000]).unwrap();
+        capture.commit(Description::default()).unwrap();
+    }
+    let gc = |arguments: &[&str]| {
+        let mut command = forebay(["datasets", "gc"]);
+        command.args(arguments).env("FOREBAY_HOME", &directory);
+        let output = command.env("FOREBAY_MAX_STORE_BYTES", "1500").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let shown = gc(&["--dry-run"]);
+    assert_eq!(shown.matches("dataset_").count(), 2, "{shown}");
+    assert!(shown.ends_with("\n\n2 datasets would be removed (2.0 kB).\n"), "{shown}");
+    let counted: Value = serde_json::from_str(&gc(&["--dry-run", "--json"])).unwrap();
+    assert_eq!(counted["stored_bytes"], 2_000);
+    assert_eq!(counted["would_remove"].as_array().unwrap().len(), 2);
+    assert_eq!(store.count(&forebay_store::Filter::default()).unwrap(), 3);
+    assert_eq!(gc(&[]), "2 removed, 0 compressed, 0 in use\n");
+    assert_eq!(gc(&["--dry-run"]), "Nothing would be removed.\n");
 }

@@ -21,6 +21,7 @@ mod guard;
 mod messages;
 mod nested;
 mod remote;
+mod rot;
 mod rust_sdk;
 mod serve;
 mod stats;

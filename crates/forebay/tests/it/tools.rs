@@ -120,7 +120,7 @@ impl Client {
     }
 
     /// Orders that differ, with times, gaps and nested values.
-    fn keep_orders(&mut self, count: u64) -> String {
+    pub(crate) fn keep_orders(&mut self, count: u64) -> String {
         self.keep(&orders(count))
     }
 }

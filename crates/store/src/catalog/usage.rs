@@ -4,12 +4,12 @@
 //! are taken over if they can still be read; otherwise those of the datasets that exist are counted
 //! again, and what merely passed is lost.
 
-use std::{path::Path, time::Duration};
+use std::{fmt::Write as _, path::Path, time::Duration};
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
-use rusqlite::{OpenFlags, Row, params};
+use rusqlite::{Connection, OpenFlags, Row, params};
 
-use super::Catalog;
+use super::{Catalog, Place};
 use crate::Metadata;
 
 pub(super) const TABLE: &str = "
@@ -128,8 +128,27 @@ impl Catalog {
 
     /// What can be read of the counts in a catalog that is about to be made anew, day by day.
     pub(crate) fn salvage_usage(path: &Path) -> Option<Vec<Usage>> {
-        let catalog = Self::connect(path, OpenFlags::empty(), Duration::ZERO).ok()?;
-        let mut query = catalog.connection.prepare("SELECT * FROM usage").ok()?;
+        if !std::fs::symlink_metadata(path).ok()?.is_file() {
+            return None;
+        }
+        Self::connect(path, OpenFlags::empty(), Duration::ZERO).ok()?.all_usage()
+    }
+
+    /// The same of a catalog that lies where nothing can be written.
+    pub(crate) fn usage_as_written(path: &Path) -> Option<Vec<Usage>> {
+        let mut uri = "file:".to_owned();
+        for byte in path.as_os_str().as_encoded_bytes() {
+            let _ = write!(uri, "%{byte:02x}");
+        }
+        // Nobody can change it, and no other file is needed.
+        uri.push_str("?mode=ro&immutable=1");
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(uri, flags).ok()?;
+        Self { connection, place: Place::Memory }.all_usage()
+    }
+
+    fn all_usage(&self) -> Option<Vec<Usage>> {
+        let mut query = self.connection.prepare("SELECT * FROM usage").ok()?;
         query.query_map([], usage).ok()?.collect::<rusqlite::Result<_>>().ok()
     }
 }
@@ -138,8 +157,7 @@ fn usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
     let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
     let day: String = row.get(0)?;
     Ok(Usage {
-        // A day that is none can only come from a damaged file, or by hand.
-        since: day.parse().unwrap_or(Date::ZERO),
+        since: day.parse().map_err(|_| super::wrong(0, day))?,
         server: row.get(1)?,
         tool: row.get(2)?,
         counts: Counts {

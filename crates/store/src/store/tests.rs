@@ -1,3 +1,6 @@
+mod planted;
+mod rot;
+
 use std::{
     collections::BTreeSet,
     fs::{self, File},
@@ -117,6 +120,7 @@ fn the_files_are_where_and_what_the_contract_says() {
             "summary": {"totalRecords": 2},
             "parts": [{"file": format!("{id}_data.json"), "bytes": 2,
                        "blake3": blake3::hash(b"[]").to_hex().as_str()}],
+            "checksum": text["checksum"],
         })
     );
 }
@@ -290,7 +294,105 @@ fn a_damaged_metadata_file_hides_only_its_own_dataset() {
     fs::remove_file(home.path().join("catalog.db")).unwrap();
     let store = open(&home);
     assert_eq!(names(&store), [good].into());
-    assert!(matches!(store.dataset(&bad), Err(StoreError::Unknown(_))));
+    assert!(matches!(store.dataset(&bad), Err(StoreError::Metadata { .. })));
+}
+
+#[test]
+fn the_catalog_is_for_its_owner_alone_in_whatever_home() {
+    let home = tempfile::tempdir().unwrap();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let store = open(&home);
+    keep(&store, "a", b"1");
+    let modes = || {
+        let there = catalog::files(&home.path().join("catalog.db"));
+        there.map(|path| fs::metadata(path).map(|file| file.permissions().mode() & 0o777).unwrap())
+    };
+    assert_eq!(modes(), [0o600; 3]);
+    for path in catalog::files(&home.path().join("catalog.db")) {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let _other = open(&home);
+    assert_eq!(modes(), [0o600; 3], "one from before");
+}
+
+#[test]
+fn who_only_looks_makes_nothing_and_sees_what_is_there() {
+    let parent = tempfile::tempdir().unwrap();
+    let nowhere = parent.path().join("nowhere");
+    let store = Store::open_to_read(&nowhere, Durability::RightAfter).unwrap();
+    assert!(names(&store).is_empty() && store.usage(None).unwrap().is_empty());
+    assert!(matches!(
+        store.dataset(&DatasetId::parse("k3v9x2ma").unwrap()),
+        Err(StoreError::Unknown(_))
+    ));
+    assert_eq!(
+        store.collect(&Retention::default(), Timestamp::now()).unwrap(),
+        Collected::default()
+    );
+    assert!(!nowhere.exists());
+}
+
+#[test]
+fn where_nothing_can_be_written_what_was_kept_can_be_read() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let payload = b"all work and no play ".repeat(1000);
+    let compressed = keep(&store, "a", &payload);
+    let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
+    let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
+    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 1);
+    let plain = keep(&store, "b", b"[1]");
+    store.pin(plain.id()).unwrap();
+    store.add_usage("shop", "a", passed(3, 30)).unwrap();
+    let before = (store.list(&Filter::default()).unwrap(), store.usage(None).unwrap());
+    drop(store);
+    let there = files(&home);
+
+    let store = Store::looking_at(Layout::new(home.path()), Durability::RightAfter).unwrap();
+    assert!(!store.is_writable());
+    assert_eq!((store.list(&Filter::default()).unwrap(), store.usage(None).unwrap()), before);
+    assert!(read(&store.dataset(compressed.id()).unwrap(), 0) == payload);
+    let spare = tempfile::tempdir().unwrap();
+    for (dataset, payload) in [(&compressed, &payload[..]), (&plain, b"[1]")] {
+        let path = store.plain_file_or_copy(dataset, 0, spare.path()).unwrap();
+        assert!(fs::read(path).unwrap() == payload);
+        assert!(*store.map(dataset, 0).unwrap() == *payload);
+    }
+    assert!(
+        store
+            .verify(&mut Verification { repairs: false, tell: &mut |_, _| true })
+            .unwrap()
+            .faults
+            .is_empty()
+    );
+    assert_eq!(files(&home), there, "nothing is made");
+}
+
+#[test]
+fn what_would_go_is_what_goes() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let now = Timestamp::now();
+    let days = |count: i64| now - SignedDuration::from_hours(24 * count);
+    let ids: Vec<DatasetId> =
+        (0..5_u8).map(|age| keep_at(&store, days(i64::from(age) * 10), &[age; 100])).collect();
+    store.pin(&ids[4]).unwrap();
+    let retention =
+        Retention { max_age: Some(25 * DAY), max_stored_bytes: Some(200), ..Retention::default() };
+    let going: Vec<DatasetId> =
+        store.would_remove(&retention).unwrap().into_iter().map(|entry| entry.id).collect();
+    assert_eq!(going, [ids[3].clone(), ids[2].clone(), ids[1].clone()]);
+    assert_eq!(names(&store).len(), 5, "nothing is gone yet");
+    assert_eq!(store.collect(&retention, now).unwrap().removed, 3);
+    assert_eq!(names(&store), [ids[0].clone(), ids[4].clone()].into());
+}
+
+#[test]
+fn without_a_quota_there_is_one_that_follows_from_the_disk() {
+    let home = tempfile::tempdir().unwrap();
+    let usual = Retention::usual_bytes(&home.path().join("not/yet/there"));
+    assert_eq!(usual, Retention::usual_bytes(home.path()));
+    assert!((1..=20_000_000_000).contains(&usual), "{usual}");
 }
 
 #[test]

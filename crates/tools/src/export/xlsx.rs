@@ -7,7 +7,7 @@ use forebay_wire::walk;
 use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
 use serde_json::Value;
 
-use crate::{Desk, ToolError, error::refuse};
+use crate::{Desk, ToolError, error::refuse, export};
 
 /// How many rows a sheet can have, without its header.
 const MAX_ROWS: u64 = 1_048_575;
@@ -35,7 +35,8 @@ pub(super) fn write(
     }
     let mut book = Workbook::new();
     let filled = fill(book.add_worksheet_with_constant_memory(), &found);
-    match filled.and_then(|()| book.save(file)) {
+    let out = export::create(file)?;
+    match filled.and_then(|()| book.save_to_writer(out)) {
         Ok(()) => Ok(found.rows.len() as u64),
         Err(error) => refuse!("The workbook cannot be written: {error}. Choose csv instead."),
     }

@@ -86,7 +86,7 @@ pub(super) fn open(
         );
     }
     let held = dataset.open(part)?;
-    let payload = Mapped::open(&desk.store()?.plain_file(dataset, part)?)?;
+    let payload = desk.store()?.map(dataset, part)?;
     Ok(Text { payload, _held: held })
 }
 

@@ -113,6 +113,24 @@ fn a_result_that_is_too_long_becomes_a_dataset_with_its_query() {
 }
 
 #[test]
+fn a_result_that_would_take_too_much_of_the_disk_is_not_kept() {
+    let limit = [("FOREBAY_QUERY_MAX_BYTES", "1 MB")];
+    let mut client = Client::with("too_much", &[], &limit);
+    client.keep_orders(300);
+    let query = "SELECT range AS n, md5(range::varchar) AS hash FROM range(1000000)";
+    let error = client.analyze(query).error().to_owned();
+    assert!(
+        error.contains("more than 1000000 bytes") && error.contains("query.max_bytes"),
+        "{error}"
+    );
+    let list = client.call("list-saved-datasets", &json!({})).json();
+    assert_eq!(list["results"].as_array().unwrap().len(), 1, "nothing is kept of it");
+    let spilled = std::fs::read_dir(client.home.join("spill")).unwrap();
+    let names = spilled.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| name.starts_with("result")).count(), 0);
+}
+
+#[test]
 fn every_reply_fits_its_budget_and_none_is_captured_again() {
     let mut client = Client::new("budget");
     let id = client.keep_orders(5_000);

@@ -1,0 +1,225 @@
+//! `forebay datasets rm` and `gc`: what goes, by choice or by age and quota.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use forebay_store::{Collected, Dataset, Entry, Filter, Retention, Store};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{
+        datasets::find,
+        figures::{counted, grouped, size},
+        screen::Screen,
+        table::{Column, Table},
+    },
+    config::DAY,
+};
+
+/// Remove some
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "forebay datasets rm [OPTIONS] <IDS|--all|--tool <NAME>|--server <NAME>|--older-than <AGE>>"
+)]
+pub(crate) struct RmArguments {
+    /// Their names
+    #[arg(required_unless_present_any = ["all", "tool", "server", "older_than"])]
+    ids: Vec<String>,
+    /// All that are not pinned
+    #[arg(long, conflicts_with_all = ["ids", "tool", "server", "older_than"])]
+    all: bool,
+    /// Those of this tool that are not pinned
+    #[arg(long, value_name = "NAME", conflicts_with = "ids")]
+    tool: Option<String>,
+    /// Those of this server that are not pinned
+    #[arg(long, value_name = "NAME", conflicts_with = "ids")]
+    server: Option<String>,
+    /// Those that are not pinned and older than this, such as `12h`, `7d` or `4w`
+    #[arg(long, value_name = "AGE", value_parser = age, conflicts_with = "ids")]
+    older_than: Option<SignedDuration>,
+    /// Do not ask first
+    #[arg(long, short, conflicts_with = "ids")]
+    yes: bool,
+}
+
+/// Remove and compress what is old, as the settings say, and clean up
+#[derive(Debug, Args)]
+pub(crate) struct GcArguments {
+    /// How many days a dataset that is not pinned is kept; 0 keeps all [default: `cleanup_after_days`]
+    #[arg(long)]
+    days: Option<u32>,
+    /// Remove nothing, and show what would go
+    #[arg(long)]
+    dry_run: bool,
+    /// One JSON object, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn rm(arguments: &RmArguments, store: &Store, out: &mut Screen) -> Result<ExitCode> {
+    if arguments.ids.is_empty() {
+        return rm_fitting(arguments, store, out);
+    }
+    // A name that is wrong is found before anything is gone.
+    let datasets: Vec<Dataset> =
+        arguments.ids.iter().map(|id| find(store, id)).collect::<Result<_>>()?;
+    for dataset in datasets {
+        if !store.remove(dataset.id())? {
+            bail!("`{}` is being read; try again later", dataset.id());
+        }
+        writeln!(out, "{} is removed.", dataset.id())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Removes all that fit and are not pinned.
+fn rm_fitting(arguments: &RmArguments, store: &Store, out: &mut Screen) -> Result<ExitCode> {
+    let filter = Filter {
+        tool: arguments.tool.clone(),
+        server: arguments.server.clone(),
+        until: arguments.older_than.map(|age| Timestamp::now() - age),
+        ..Filter::default()
+    };
+    let (pinned, going): (Vec<Entry>, Vec<Entry>) =
+        store.list(&filter)?.into_iter().partition(|entry| entry.is_pinned);
+    let staying = match pinned.len() as u64 {
+        0 => String::new(),
+        count => format!("; {} pinned stay", grouped(count)),
+    };
+    if going.is_empty() {
+        writeln!(out, "Nothing that fits has been kept{staying}.")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let what = format!("{} ({})", counted(going.len() as u64, "dataset"), size(stored(&going)));
+    if !arguments.yes && !is_confirmed(&what)? {
+        writeln!(out, "Nothing is removed.")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (mut removed, mut in_use) = (0, 0);
+    for entry in &going {
+        *if store.remove(&entry.id)? { &mut removed } else { &mut in_use } += 1;
+    }
+    let (removed, in_use) = (grouped(removed), grouped(in_use));
+    writeln!(out, "{removed} removed, {in_use} in use{staying}.")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks whoever sits at the terminal; without one, nobody can agree.
+fn is_confirmed(what: &str) -> Result<bool> {
+    if !io::stdin().is_terminal() {
+        bail!("this would remove {what}; say `--yes` to do so without being asked");
+    }
+    let mut stderr = io::stderr();
+    write!(stderr, "Remove {what}? [y/N] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+pub(super) fn gc(
+    arguments: &GcArguments,
+    mut retention: Retention,
+    store: &Store,
+    out: &mut Screen,
+) -> Result<ExitCode> {
+    if let Some(days) = arguments.days {
+        // As in the settings.
+        retention.max_age = (days > 0).then(|| DAY.saturating_mul(days));
+    }
+    if arguments.dry_run {
+        let going = store.would_remove(&retention)?;
+        return would_go(&going, arguments.json, out);
+    }
+    let Collected { removed, compressed, in_use } = store.collect_now(&retention)?;
+    if arguments.json {
+        let counts = json!({"removed": removed, "compressed": compressed, "in_use": in_use});
+        writeln!(out, "{counts}")?;
+    } else {
+        writeln!(out, "{removed} removed, {compressed} compressed, {in_use} in use")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn would_go(going: &[Entry], json: bool, out: &mut Screen) -> Result<ExitCode> {
+    if json {
+        let entries: Vec<Value> = going
+            .iter()
+            .map(|entry| {
+                json!({
+                    "id": entry.id.as_str(), "timestamp": entry.timestamp.to_string(),
+                    "server": entry.server, "tool": entry.tool,
+                    "stored_bytes": entry.stored_bytes,
+                })
+            })
+            .collect();
+        let all = json!({"would_remove": entries, "stored_bytes": stored(going)});
+        writeln!(out, "{all}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if going.is_empty() {
+        writeln!(out, "Nothing would be removed.")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Table::new([
+        Column::Left("DATASET"),
+        Column::Left("CAPTURED (UTC)"),
+        Column::Flexible("SERVER"),
+        Column::Flexible("TOOL"),
+        Column::Right("ON DISK"),
+    ]);
+    for entry in going {
+        table.push([
+            entry.id.to_string(),
+            entry.timestamp.strftime("%Y-%m-%d %H:%M").to_string(),
+            entry.server.clone(),
+            entry.tool.clone(),
+            size(entry.stored_bytes),
+        ]);
+    }
+    table.print(out)?;
+    let count = counted(going.len() as u64, "dataset");
+    writeln!(out, "\n{count} would be removed ({}).", size(stored(going)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How much they take of the disk; equal payloads are counted each time.
+fn stored(entries: &[Entry]) -> u64 {
+    entries.iter().map(|entry| entry.stored_bytes).sum()
+}
+
+/// An age such as `7d`.
+fn age(text: &str) -> Result<SignedDuration, String> {
+    let unit = text.chars().last().unwrap_or_default();
+    let hours = match unit {
+        'h' => 1,
+        'd' => 24,
+        'w' => 24 * 7,
+        _ => 0,
+    };
+    let number = text.strip_suffix(unit).and_then(|number| number.parse::<u32>().ok());
+    match number {
+        Some(number) if hours > 0 => Ok(SignedDuration::from_hours(i64::from(number) * hours)),
+        _ => Err("write a number and a unit, such as 12h, 7d or 4w".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_a_number_with_a_unit() {
+        assert_eq!(age("12h"), Ok(SignedDuration::from_hours(12)));
+        assert_eq!(age("7d"), Ok(SignedDuration::from_hours(7 * 24)));
+        assert_eq!(age("4w"), Ok(SignedDuration::from_hours(4 * 7 * 24)));
+        for bad in ["", "7", "d", "-1d", "7y", "1.5d", "7 d", "ü"] {
+            assert!(age(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Whatever the catalog holds, what was kept can be found and listed.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use forebay_store::fuzzing::Files;
+use libfuzzer_sys::fuzz_target;
+
+static FILES: LazyLock<Files> = LazyLock::new(Files::new);
+
+fuzz_target!(|input: &[u8]| FILES.catalog(input));

@@ -1,0 +1,11 @@
+//! A compressed payload gives what was kept, or an error, and never more.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use forebay_store::fuzzing::Files;
+use libfuzzer_sys::fuzz_target;
+
+static FILES: LazyLock<Files> = LazyLock::new(Files::new);
+
+fuzz_target!(|input: &[u8]| FILES.compressed(input));

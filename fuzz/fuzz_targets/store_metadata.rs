@@ -1,0 +1,11 @@
+//! A metadata file is refused, or names nothing but files of its own dataset.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use forebay_store::fuzzing::Files;
+use libfuzzer_sys::fuzz_target;
+
+static FILES: LazyLock<Files> = LazyLock::new(Files::new);
+
+fuzz_target!(|input: &[u8]| FILES.metadata(input));
