@@ -14,7 +14,7 @@ use crate::{QueryError, engine::Engine, views::View};
 const MAX_PARTS: usize = 64;
 
 /// Functions that take JSON for what it is.
-const WELCOME: [&str; 16] = [
+const WELCOME: [&str; 20] = [
     "->",
     "->>",
     "count",
@@ -31,6 +31,30 @@ const WELCOME: [&str; 16] = [
     "unnest",
     "alias",
     "error",
+    "lag",
+    "lead",
+    "first_value",
+    "last_value",
+];
+
+/// Functions that compare what they take, or what is in it.
+const ORDERING: [&str; 16] = [
+    "max",
+    "min",
+    "greatest",
+    "least",
+    "arg_max",
+    "arg_min",
+    "max_by",
+    "min_by",
+    "list_sort",
+    "list_reverse_sort",
+    "list_max",
+    "list_min",
+    "list_contains",
+    "list_has",
+    "list_position",
+    "list_distinct",
 ];
 
 /// Refuses a query that compares, orders or computes with JSON values as if they were texts.
@@ -85,12 +109,14 @@ impl Asker<'_> {
             Value::Object(members) => {
                 let own = (tree["type"] == "SELECT_NODE").then(|| scope.within(tree));
                 let scope = own.as_ref().unwrap_or(scope);
-                for part in operands(tree) {
-                    self.judge(part, scope);
+                let (parts, use_of) = operands(tree);
+                for part in parts {
+                    self.judge(part, use_of, scope);
                 }
-                if tree["type"] == "ORDER_MODIFIER" {
-                    for order in tree["orders"].as_array().into_iter().flatten() {
-                        self.judge(scope.numbered(&order["expression"]), scope);
+                // Also of the rows of a window.
+                for order in tree["orders"].as_array().into_iter().flatten() {
+                    for part in scope.ordered(&order["expression"]) {
+                        self.judge(part, Use::Order, scope);
                     }
                 }
                 members.values().for_each(|part| self.look(part, scope));
@@ -100,7 +126,7 @@ impl Asker<'_> {
     }
 
     /// Refuses the query if an expression that is used as a plain value is JSON.
-    fn judge(&mut self, expression: &Value, scope: &Scope<'_>) {
+    fn judge(&mut self, expression: &Value, use_of: Use, scope: &Scope<'_>) {
         // As a text it has its quotes.
         let is_text = expression["class"] == "CAST" && expression["cast_type"]["id"] == "VARCHAR";
         let value = if is_text { &expression["child"] } else { expression };
@@ -115,8 +141,17 @@ impl Asker<'_> {
             let value = scope.aliased(value);
             (value, self.kind(value, scope))
         };
-        if kind.as_deref() == Some("JSON") {
-            self.refused = Some(self.advice(value, scope));
+        match kind.as_deref() {
+            Some("JSON") => self.refused = Some(self.advice(value, scope)),
+            // Lists and structs are ordered by what is in them.
+            Some(kind) if use_of == Use::Order && has_json(kind) => {
+                self.refused = Some(format!(
+                    "{} holds JSON ({kind}), which is not compared or ordered by its value. Compare what \
+                     is in it, as a text or a number: ->> or TRY_CAST(… AS DOUBLE).",
+                    self.shown(value)
+                ));
+            }
+            _ => {}
         }
     }
 
@@ -190,14 +225,17 @@ impl<'t> Scope<'t> {
         selected.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What an ORDER BY stands for: the number of a column for the column.
-    fn numbered<'v>(&self, expression: &'v Value) -> &'v Value
+    /// What an ORDER BY stands for: the number of a column for the column, `ALL` for all of them.
+    fn ordered<'v>(&self, expression: &'v Value) -> Vec<&'v Value>
     where
         't: 'v,
     {
+        if expression["class"] == "STAR" {
+            return self.selected().iter().filter(|one| one["class"] != "STAR").collect();
+        }
         let number = expression["value"]["value"].as_u64();
         let index = number.and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
-        index.and_then(|index| self.selected().get(index)).unwrap_or(expression)
+        vec![index.and_then(|index| self.selected().get(index)).unwrap_or(expression)]
     }
 
     /// What a name stands for: the alias of a column for the column.
@@ -231,22 +269,40 @@ impl<'t> Scope<'t> {
     }
 }
 
+/// What a value is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It is compared with others, together with what is in it.
+    Order,
+    /// A function takes it.
+    Argument,
+}
+
 /// The parts of an expression that are used as plain values.
-fn operands(tree: &Value) -> Vec<&Value> {
+fn operands(tree: &Value) -> (Vec<&Value>, Use) {
     let all = |key: &str| tree[key].as_array().into_iter().flatten().collect::<Vec<&Value>>();
     match tree["class"].as_str() {
-        Some("COMPARISON") => vec![&tree["left"], &tree["right"]],
-        Some("BETWEEN") => vec![&tree["input"], &tree["lower"], &tree["upper"]],
+        Some("COMPARISON") => (vec![&tree["left"], &tree["right"]], Use::Order),
+        Some("BETWEEN") => (vec![&tree["input"], &tree["lower"], &tree["upper"]], Use::Order),
         Some("OPERATOR") if is_one_of(&tree["type"], &["COMPARE_IN", "COMPARE_NOT_IN"]) => {
-            all("children")
+            (all("children"), Use::Order)
         }
-        Some("FUNCTION") => {
+        // `IN (SELECT …)`, `= ANY (SELECT …)`.
+        Some("SUBQUERY") if tree["child"].is_object() => (vec![&tree["child"]], Use::Order),
+        Some("FUNCTION" | "WINDOW") => {
             let name = tree["function_name"].as_str().unwrap_or_default().to_lowercase();
             let is_welcome = WELCOME.contains(&name.as_str()) || name.contains("json");
-            if is_welcome { Vec::new() } else { all("children") }
+            let is_order = ORDERING.contains(&name.as_str());
+            let use_of = if is_order { Use::Order } else { Use::Argument };
+            (if is_welcome { Vec::new() } else { all("children") }, use_of)
         }
-        _ => Vec::new(),
+        _ => (Vec::new(), Use::Argument),
     }
+}
+
+/// True if a type has JSON in it.
+fn has_json(kind: &str) -> bool {
+    kind.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| word == "JSON")
 }
 
 fn is_one_of(value: &Value, names: &[&str]) -> bool {

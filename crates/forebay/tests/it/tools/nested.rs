@@ -76,6 +76,13 @@ fn json_is_not_compared_ordered_or_computed_with_as_its_text() {
         ("WITH c AS (SELECT odd AS o FROM {}) SELECT count(*) FROM c WHERE o = 'x'", "(o ->> '$')"),
         ("SELECT * FROM (SELECT odd AS o FROM {}) WHERE lower(o) = 'x'", "(o ->> '$')"),
         ("SELECT unnest(odd) FROM {}", "unnest(odd->'$[*]')"),
+        ("SELECT rank() OVER (ORDER BY odd) FROM {}", "(odd ->> '$')"),
+        ("SELECT max(odd) OVER () FROM {}", "(odd ->> '$')"),
+        ("SELECT odd FROM {} ORDER BY ALL", "(odd ->> '$')"),
+        ("SELECT count(*) FROM {} WHERE odd IN (SELECT 'x')", "(odd ->> '$')"),
+        ("SELECT count(*) FROM {} WHERE odd = ANY (SELECT 'x')", "(odd ->> '$')"),
+        ("SELECT list(odd ORDER BY odd) FROM {}", "holds JSON"),
+        ("SELECT max({'o': odd}) FROM {}", "holds JSON"),
     ] {
         let reply = client.analyze(&query.replace("{}", &id));
         assert!(reply.is_error(), "{query}: {reply:?}");
