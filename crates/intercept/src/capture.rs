@@ -101,7 +101,8 @@ pub fn restore(dataset: &Dataset, sink: &mut dyn Write) -> Result<(), CaptureErr
     let mut held: Option<(usize, Vec<u8>)> = None;
     for hole in template["holes"].as_array().into_iter().flatten() {
         let start = number(&hole["at"]);
-        io::copy(&mut rest.by_ref().take(start - at), sink)?;
+        let before = start.checked_sub(at).ok_or_else(missing)?;
+        io::copy(&mut rest.by_ref().take(before), sink)?;
         at = start;
         let index = part(&hole["part"]);
         if hole.get("from").is_none() && hole["as"] != "text" {

@@ -19,8 +19,8 @@ mod loaded {
     use std::{
         arch::global_asm,
         ffi::c_void,
-        fs::{self, Metadata},
-        io,
+        fs::{self, File, Metadata},
+        io::{self, Write},
         os::unix::fs::MetadataExt,
         path::{Path, PathBuf},
         ptr::null_mut,
@@ -77,7 +77,10 @@ mod loaded {
         }
         fs::create_dir_all(folder)?;
         let partial = folder.join(format!(".libduckdb-{}", std::process::id()));
-        fs::write(&partial, zstd::decode_all(COMPRESSED)?)?;
+        // Never through a link that somebody has put there.
+        let _ = fs::remove_file(&partial);
+        let mut file = File::create_new(&partial)?;
+        file.write_all(&zstd::decode_all(COMPRESSED)?)?;
         fs::rename(&partial, &unpacked)?;
         Ok(unpacked)
     }
