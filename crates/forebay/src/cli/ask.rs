@@ -41,13 +41,16 @@ pub(crate) fn sql(given: String) -> Result<String> {
 
 /// A text for models, with what its names are called here.
 pub(crate) fn in_our_words(text: &str) -> String {
-    const NAMES: [(&str, &str); 6] = [
+    const NAMES: [(&str, &str); 9] = [
         ("list-saved-datasets", "`forebay datasets list`"),
         ("analyze-with-duckdb", "`forebay query`"),
         ("read-saved-dataset", "`forebay read`"),
         ("Pass dataset_id", "Pass --dataset"),
         ("with lines or grep", "with --lines or --grep"),
         ("go on with offset", "go on with --offset"),
+        ("write x: ", "write --x "),
+        ("write y: ", "write --y "),
+        ("write series: ", "write --series "),
     ];
     NAMES.iter().fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }
