@@ -16,7 +16,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use forebay_intercept::Policy;
 use forebay_query::Limits;
 use forebay_store::{Durability, Retention};
-use forebay_tools::Offer;
+use forebay_tools::{Formulas, Offer};
 
 pub(crate) use self::{kind::Given, problem::Problems};
 use self::{problem::Problem, settings::Setting};
@@ -32,6 +32,7 @@ pub(crate) struct Config {
     pub(crate) wait_for_disk: bool,
     pub(crate) policy: Policy,
     pub(crate) offer: Offer,
+    pub(crate) formulas: Formulas,
     pub(crate) query: Limits,
 }
 
@@ -84,6 +85,7 @@ impl Config {
             wait_for_disk: false,
             policy: Policy::default(),
             offer: Offer::default(),
+            formulas: Formulas::default(),
             query: Limits::default(),
         }
     }

@@ -12,7 +12,7 @@ use forebay_query::{Column, Conduct, FileForm, Query, Service};
 use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError};
 use serde_json::{Map, Value, json};
 
-use crate::{ToolError, definitions::Tool, error::refuse};
+use crate::{Formulas, ToolError, definitions::Tool, error::refuse};
 
 /// The server that results of queries are of.
 const SERVER: &str = "forebay";
@@ -22,12 +22,23 @@ pub struct Desk {
     home: PathBuf,
     shelf: Arc<Shelf>,
     service: Service,
+    formulas: Formulas,
 }
 
 impl Desk {
     /// A desk for the store at `home`, which is that of the shelf and the service.
     pub fn new(home: &Path, shelf: Arc<Shelf>, service: Service) -> Self {
-        Self { home: home.to_owned(), shelf, service }
+        Self { home: home.to_owned(), shelf, service, formulas: Formulas::default() }
+    }
+
+    /// The same desk, where CSV files are written like this.
+    #[must_use]
+    pub fn with_formulas(self, formulas: Formulas) -> Self {
+        Self { formulas, ..self }
+    }
+
+    pub(crate) fn formulas(&self) -> Formulas {
+        self.formulas
     }
 
     /// What answers queries.

@@ -1,14 +1,17 @@
 //! `export-dataset`: a dataset, or the result of a query, as a file for others to use.
 
+mod formulas;
 mod xlsx;
 
 use std::{
     fmt::Write as _,
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
+    io::{BufReader, BufWriter},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
-use forebay_query::{ALL_ROWS, Conduct, FileForm, Query, WrittenFile};
+use forebay_query::{ALL_ROWS, Column, Conduct, FileForm, Query, WrittenFile};
 use forebay_store::DatasetId;
 use serde_json::json;
 
@@ -57,6 +60,16 @@ impl ExportForm {
             Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         }
     }
+}
+
+/// What becomes of texts in a CSV that a spreadsheet would run as formulas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Formulas {
+    /// A `'` before them makes them texts there, too.
+    #[default]
+    Disarmed,
+    /// They stay as they are.
+    AsWritten,
 }
 
 /// What is to be written: what a query gives, and what that is called.
@@ -108,6 +121,8 @@ pub struct Exported {
     pub rows: u64,
     /// How long it is.
     pub bytes: u64,
+    /// How it differs from what was to be written.
+    pub notes: Vec<String>,
 }
 
 /// Writes a file: at `path`, where there must be none, or under a new name in the store's own folder
@@ -122,10 +137,11 @@ pub fn export(
     let folder = folder_of(desk, path)?;
     // It has no name of its own before it is whole.
     let partial = Unnamed(folder.join(format!(".export-{}", unique())));
-    let rows = match form {
+    let (rows, notes) = match form {
         ExportForm::File(form) => {
-            let query = readable(desk, &subject.query, form, conduct)?;
-            desk.service().write(&query, &partial.0, form, ALL_ROWS, conduct)?.rows
+            let (written, note) =
+                written(desk, &subject.query, &partial.0, form, ALL_ROWS, conduct)?;
+            (written.rows, note.into_iter().collect())
         }
         ExportForm::Xlsx => xlsx::write(desk, &subject.query, &partial.0, conduct)?,
     };
@@ -134,21 +150,59 @@ pub fn export(
         Some(path) => placed(&partial.0, path)?,
         None => named(&partial.0, &folder, &subject.name, form.extension())?,
     };
-    Ok(Exported { path, rows, bytes })
+    Ok(Exported { path, rows, bytes, notes })
 }
 
-/// The first rows of a query as a file of that form holds them. The file has no name.
+/// The first rows of a query as a file of that form holds them, and how they differ from that. The
+/// file has no name.
 pub fn rows(
     desk: &Desk,
     query: &Query,
     form: FileForm,
     max_rows: u64,
     conduct: &dyn Conduct,
-) -> Result<(WrittenFile, File), ToolError> {
+) -> Result<(WrittenFile, File, Option<String>), ToolError> {
     let file = Unnamed(desk.folder("spill")?.join(format!("rows-{}", unique())));
+    let (written, note) = written(desk, query, &file.0, form, max_rows, conduct)?;
+    Ok((written, File::open(&file.0)?, note))
+}
+
+/// Writes rows to a file that does not exist, and says how it differs from them.
+fn written(
+    desk: &Desk,
+    query: &Query,
+    file: &Path,
+    form: FileForm,
+    max_rows: u64,
+    conduct: &dyn Conduct,
+) -> Result<(WrittenFile, Option<String>), ToolError> {
     let query = readable(desk, query, form, conduct)?;
-    let written = desk.service().write(&query, &file.0, form, max_rows, conduct)?;
-    Ok((written, File::open(&file.0)?))
+    let written = desk.service().write(&query, file, form, max_rows, conduct)?;
+    if form != FileForm::Csv || desk.formulas() == Formulas::AsWritten {
+        return Ok((written, None));
+    }
+    let is_text: Vec<bool> = written.columns.iter().map(is_text).collect();
+    let safe = Unnamed(file.with_extension("safe"));
+    let out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&safe.0)?;
+    let csv = BufReader::with_capacity(1 << 16, File::open(file)?);
+    let count = formulas::disarm(csv, BufWriter::with_capacity(1 << 16, out), &is_text)?;
+    if count == 0 {
+        return Ok((written, None));
+    }
+    fs::rename(&safe.0, file)?;
+    let note = format!(
+        "{} that would be a formula in a spreadsheet, with a ' before it (the setting \
+         escape_formulas)",
+        counted(count, "text")
+    );
+    Ok((written, Some(note)))
+}
+
+/// True if a column may hold any text.
+fn is_text(column: &Column) -> bool {
+    let kind = column.kind.as_str();
+    crate::render::is_nested(column)
+        || ["VARCHAR", "ENUM", "BLOB", "BIT"].iter().any(|it| kind.starts_with(it))
 }
 
 pub(crate) fn answer(
@@ -162,12 +216,15 @@ pub(crate) fn answer(
     let sql = arguments.optional_text("query")?;
     let subject = Subject::new(desk, sql, arguments.dataset("dataset_id")?)?;
     let file = export(desk, &subject, form, None, conduct)?;
-    let said = format!(
+    let mut said = format!(
         "{} written to {} ({}).",
         counted(file.rows, "row"),
         file.path.display(),
         counted(file.bytes, "byte")
     );
+    if !file.notes.is_empty() {
+        said = format!("{said} In the file: {}.", file.notes.join("; "));
+    }
     Ok(Reply::text(said).and(link(&file.path, form.media_type())))
 }
 

@@ -29,7 +29,7 @@ pub use budget::Budget;
 pub use definitions::Tool;
 pub use desk::Desk;
 pub use error::ToolError;
-pub use export::{ExportForm, Exported, Subject, export, rows};
+pub use export::{ExportForm, Exported, Formulas, Subject, export, rows};
 pub use forebay_chart::ChartKind;
 pub use pages::{DEFAULT_LIMIT, MAX_LIMIT, Part};
 pub use preparation::Preparation;

@@ -56,6 +56,9 @@ pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<Exi
     })?;
     let (rows, path) = (counted(file.rows, "row"), file.path.display());
     writeln!(screen, "{rows} written to {path} ({})", size(file.bytes))?;
+    for note in &file.notes {
+        writeln!(screen, "{note}")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
