@@ -8,6 +8,7 @@ mod listing;
 mod nested;
 mod offering;
 mod reading;
+mod times;
 mod workers;
 
 use std::{fs, path::PathBuf};
