@@ -6,6 +6,7 @@
 
 mod environment;
 mod file;
+pub(crate) mod in_force;
 mod kind;
 mod problem;
 pub(crate) mod reference;
@@ -58,12 +59,13 @@ impl Config {
     /// Reads all settings. With them comes what is odd but no reason to stop.
     pub(crate) fn load(sources: &Sources) -> Result<(Self, Vec<Problem>), Problems> {
         let home = environment::home(&sources.variables);
-        let mut config = Self::kept_in(home.clone());
+        let mut config = Self::kept_in(home);
         let mut problems = Vec::new();
-        let named = sources.file.clone().or_else(|| environment::named_file(&sources.variables));
-        match named {
-            Some(path) => file::read_named(&path, &mut config, &mut problems),
-            None => file::read_if_there(&home.join("forebay.toml"), &mut config, &mut problems),
+        let path = environment::file(sources);
+        if environment::is_named(sources) {
+            file::read_named(&path, &mut config, &mut problems);
+        } else {
+            file::read_if_there(&path, &mut config, &mut problems);
         }
         let warnings = environment::read(&sources.variables, &mut config, &mut problems);
         for (flag, key, given) in &sources.flags {

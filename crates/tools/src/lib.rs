@@ -23,7 +23,6 @@ mod reply;
 mod toolbox;
 mod visualize;
 
-pub use arguments::dataset_and_table;
 pub use brief::brief;
 pub use budget::Budget;
 pub use definitions::Tool;

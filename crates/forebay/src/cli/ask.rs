@@ -3,11 +3,15 @@
 
 use std::io::Read;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use forebay_query::Conduct;
 use forebay_tools::{Desk, ToolError};
 
-use crate::{assemble, cli::progress::Progress, config::Config};
+use crate::{
+    assemble,
+    cli::{exit::Exit, progress::Progress},
+    config::Config,
+};
 
 /// Whoever asked does not want the answer any more.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +30,7 @@ pub(crate) fn ask<T>(
     if progress.end() {
         return Err(Interrupted.into());
     }
-    outcome.map_err(|error| anyhow!(in_our_words(&error.told())))
+    outcome.map_err(|error| Exit::of_tool(&error).told(in_our_words(&error.told())))
 }
 
 /// SQL as it is given: `-` stands for what comes on standard input.

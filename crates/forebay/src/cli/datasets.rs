@@ -15,6 +15,7 @@ use crate::{
     assemble,
     cli::{
         SettingsArguments,
+        exit::Exit,
         figures::{grouped, size},
         screen::Screen,
         table::{Column, Table},
@@ -173,8 +174,9 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
 }
 
 fn find(store: &Store, name: &str) -> Result<Dataset> {
-    let id = DatasetId::parse(name).with_context(|| {
-        format!("`{name}` is not the name of a dataset; `forebay datasets list` shows them")
+    let id = DatasetId::parse(name).ok_or_else(|| {
+        let shows = "`forebay datasets list` shows them";
+        Exit::NotFound.told(format!("`{name}` is not the name of a dataset; {shows}"))
     })?;
     Ok(store.dataset(&id)?)
 }
@@ -183,7 +185,9 @@ fn find(store: &Store, name: &str) -> Result<Dataset> {
 fn restore(dataset: &Dataset, out: &mut dyn Write) -> Result<()> {
     if dataset.metadata().description.more.contains_key("query") {
         let id = dataset.id();
-        bail!("it is the result of a query; `forebay export {id}` writes it to a file");
+        return Err(Exit::Refused.told(format!(
+            "it is the result of a query; `forebay export {id}` writes it to a file"
+        )));
     }
     match forebay_intercept::restore(dataset, out) {
         Ok(()) => Ok(writeln!(out)?),

@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -16,6 +16,7 @@ use forebay_tools::ExportForm;
 use crate::cli::{
     SettingsArguments,
     ask::ask,
+    exit::Exit,
     figures::{counted, size},
     screen::Screen,
     subject::SubjectArguments,
@@ -46,9 +47,9 @@ pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<Exi
     let config = arguments.settings.load(Vec::new())?;
     let output = arguments.output.as_deref();
     let form = arguments.format.or_else(|| output.and_then(form_of));
-    let form = form.with_context(|| {
+    let form = form.ok_or_else(|| {
         let known = ExportForm::NAMED.map(|(name, _)| name).join(", ");
-        format!("say in which form with `--format`: {known}")
+        Exit::Usage.told(format!("say in which form with `--format`: {known}"))
     })?;
     let given = arguments.subject.given()?;
     let file = ask(&config, |desk, conduct| {

@@ -82,8 +82,7 @@ impl Asked {
     fn query(self, desk: &Desk) -> Result<Query, ToolError> {
         let mut query = Query { sql: self.sql, ..Query::default() };
         if let Some(name) = self.dataset {
-            let (id, _) = forebay_tools::dataset_and_table(&name)?;
-            query.dataset = Some(desk.dataset(&id)?.id().clone());
+            query.dataset = Some(desk.named(&name)?.0);
         }
         Ok(query)
     }
