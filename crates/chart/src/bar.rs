@@ -5,22 +5,24 @@ mod place;
 use crate::{
     Chart, ChartError, Column,
     axes::{self, Crowded, Marks, Side},
+    categories::{Categories, Order},
     font::{Fonts, Weight},
     numbers,
     page::{self, HEIGHT, Page, WIDTH},
     palette::{self, Colour},
     pivot::Pivot,
     quantity::{self, Span},
+    ranges::Room,
     scene::{LABEL_SIZE, Scene},
     series, texts,
 };
 
-/// More categories than these are counted instead of drawn. Numbers and times are legible even
-/// where only some of their names have room.
-const MOST_NAMED: usize = 40;
-const MOST_ORDERED: usize = 300;
-/// More series than these are stacked.
+/// More categories than are named are counted instead of drawn. Numbers and times are legible even
+/// where only some of their names have room; more of them than that are gathered in ranges.
+const ROOM: Room = Room { values: 300, named: 40, ranges: 120 };
+/// More series than these are stacked, and so are more bars than these.
 const MOST_GROUPED: usize = 4;
+const MOST_ABREAST: usize = 120;
 
 /// Long names and a legend leave at least this to lying bars and their labels.
 const LEAST_LENGTH: f64 = 440.0;
@@ -52,10 +54,18 @@ pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
     let mut pivot = pivot(chart)?;
     let name = chart.y.as_ref().map_or_else(String::new, |y| texts::clean(&y.name));
     let mut notes: Vec<String> = page::left_out(pivot.without_value, &name).into_iter().collect();
-    let most = if pivot.across.is_ordered { MOST_ORDERED } else { MOST_NAMED };
-    let more = pivot.keep_across(most);
-    if more > 0 {
-        notes.push(format!("the {most} largest are shown, {} are not", series::rest(more)));
+    if let Some(range) = &pivot.across.range {
+        notes.push(format!("one bar per {range}"));
+    }
+    if pivot.across.order != Order::Scale {
+        let more = pivot.keep_across(ROOM.named);
+        if more > 0 {
+            let rest = series::rest(more);
+            notes.push(format!("the {} largest are shown, {rest} are not", ROOM.named));
+        }
+    }
+    if pivot.across.order == Order::Rows && !chart.rows_are_sorted {
+        pivot.sort_across();
     }
     let others = pivot.gather_along(palette::SERIES.len());
     let mut legend: Vec<(String, Colour)> =
@@ -73,7 +83,10 @@ pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
     series::draw_legend(&mut page, chart, &legend);
     let span = bars.span(chart.y.as_ref().map(|y| &y.values), page.ticks_on_the_left());
     let values = Side { title: title_of_values(chart, &bars.pivot), marks: Marks::Quantity(span) };
-    let crowded = if bars.pivot.across.is_ordered { Crowded::Thinned } else { Crowded::Slanted };
+    let crowded = match bars.pivot.across.order {
+        Order::Scale => Crowded::Thinned,
+        Order::Known | Order::Rows => Crowded::Slanted,
+    };
     let names = Side {
         title: texts::clean(&chart.x.name),
         marks: Marks::Names(&bars.pivot.across.names, crowded),
@@ -87,15 +100,19 @@ pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
 }
 
 fn pivot(chart: &Chart) -> Result<Pivot, ChartError> {
-    let series = chart.series.as_ref().map(|axis| &axis.values);
-    let Some(y) = &chart.y else { return Ok(Pivot::of(&chart.x.values, series, None)) };
+    let across = Categories::within(ROOM, &chart.x.values);
+    let along = match &chart.series {
+        Some(series) => Categories::of(&series.values),
+        None => Categories::none(chart.x.values.len()),
+    };
+    let Some(y) = &chart.y else { return Ok(Pivot::of(across, along, None)) };
     let values = match &y.values {
         column @ Column::Numbers(_) => quantity::values(column).unwrap_or_default(),
         Column::Times(_) | Column::Texts(_) => {
             return Err(chart.wrong_type("y", y, "numbers"));
         }
     };
-    let pivot = Pivot::of(&chart.x.values, series, Some(&values));
+    let pivot = Pivot::of(across, along, Some(&values));
     if pivot.cells.is_empty() {
         return Err(ChartError::NoValues { needed: format!("a number in `{}`", y.name) });
     }
@@ -115,13 +132,18 @@ impl Bars {
         // About what axes and a legend leave of the page.
         let room = WIDTH - if colours.len() > 1 { 280.0 } else { 120.0 };
         let names = &pivot.across.names;
-        let direction = if pivot.across.is_ordered || axes::has_room(fonts, names, room) {
+        let is_scale = pivot.across.order == Order::Scale;
+        let direction = if is_scale || axes::has_room(fonts, names, room) {
             Direction::Upright
         } else {
             Direction::Lying
         };
-        let arrangement =
-            if colours.len() > MOST_GROUPED { Arrangement::Stacked } else { Arrangement::Grouped };
+        let is_crowded = colours.len() > 1 && colours.len() * names.len() > MOST_ABREAST;
+        let arrangement = if colours.len() > MOST_GROUPED || is_crowded {
+            Arrangement::Stacked
+        } else {
+            Arrangement::Grouped
+        };
         let label = |across| pivot.value(across, 0).map(numbers::compact).unwrap_or_default();
         let mut labels: Vec<String> = match colours.len() {
             1 => (0..names.len()).map(label).collect(),

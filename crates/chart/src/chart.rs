@@ -22,16 +22,20 @@ pub struct Chart {
     pub series: Option<Axis>,
     /// The numbers that colour a heatmap's cells; without it they count rows.
     pub value: Option<Axis>,
+    /// Whether the rows stand in an order that was asked for. If not, bars of texts are sorted.
+    pub rows_are_sorted: bool,
 }
 
 /// The kinds of chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChartKind {
-    /// One bar for each category: grouped by series, or stacked if there are many.
+    /// One bar for each category, which is a range if there are too many numbers or times: grouped
+    /// by series, or stacked if there are many.
     Bar,
-    /// One line for each series, over times, numbers or categories in the order of the rows.
+    /// One line for each series, over times, numbers or categories in the order of the rows: through
+    /// the means, where there are many rows for each.
     Line,
-    /// One dot for each row.
+    /// One dot for each row, or for rows that lie together if there are many.
     Scatter,
     /// How many rows fall into each range of `x`.
     Histogram,

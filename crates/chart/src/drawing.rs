@@ -22,6 +22,11 @@ impl Drawing {
         &self.svg
     }
 
+    /// Returns what the chart says of itself: what it does not show, or not as one may expect.
+    pub fn notes(&self) -> &[String] {
+        &self.scene.notes
+    }
+
     /// Paints the chart as PNG, as large as `max_bytes` allow.
     pub fn png(&self, max_bytes: usize) -> Result<Vec<u8>, ChartError> {
         for scale in SCALES {

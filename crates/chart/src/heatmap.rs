@@ -3,28 +3,37 @@
 use crate::{
     Axis, Chart, ChartError, Column,
     axes::{self, Crowded, Marks, Plot, Side},
+    categories::{Categories, Order},
     font::Weight,
     legend, numbers,
     page::{self, HEIGHT, Page},
     palette::{self, Colour, Gradient},
     pivot::{self, Pivot},
     quantity::{self, Span},
+    ranges::Room,
     scene::{Anchor, Area, LABEL_SIZE, Scene, Text},
     series, texts,
 };
 
-/// More categories than these are counted instead of drawn. Numbers and times are legible even
-/// where only some of their names have room.
-const MOST_NAMED: usize = 30;
-const MOST_ORDERED: usize = 100;
+/// More categories than are named are counted instead of drawn. Numbers and times are legible even
+/// where only some of their names have room; more of them than that are gathered in ranges.
+const ROOM: Room = Room { values: 60, named: 30, ranges: 60 };
 
 pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
     let y = chart.required_y("categories")?;
     let mut pivot = turned(chart, &y.values)?;
     let mut notes: Vec<String> =
         page::left_out(pivot.without_value, "a value").into_iter().collect();
-    let most = |is_ordered| if is_ordered { MOST_ORDERED } else { MOST_NAMED };
-    let (columns, rows) = (most(pivot.across.is_ordered), most(pivot.along.is_ordered));
+    for (side, what) in [(&pivot.across, "column"), (&pivot.along, "row")] {
+        if let Some(range) = &side.range {
+            notes.push(format!("one {what} per {range}"));
+        }
+    }
+    let most = |side: &pivot::Side| match side.order {
+        Order::Scale => usize::MAX,
+        Order::Known | Order::Rows => ROOM.named,
+    };
+    let (columns, rows) = (most(&pivot.across), most(&pivot.along));
     for (more, most, what) in
         [(pivot.keep_across(columns), columns, "columns"), (pivot.keep_along(rows), rows, "rows")]
     {
@@ -34,7 +43,7 @@ pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
         }
     }
 
-    let height = if pivot.along.is_ordered {
+    let height = if pivot.along.order == Order::Scale {
         HEIGHT
     } else {
         HEIGHT.max(230.0 + 16.0 * pivot.along.names.len() as f64)
@@ -51,14 +60,15 @@ pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
 }
 
 fn turned(chart: &Chart, y: &Column) -> Result<Pivot, ChartError> {
-    let Some(value) = &chart.value else { return Ok(Pivot::of(&chart.x.values, Some(y), None)) };
+    let (across, along) = (Categories::within(ROOM, &chart.x.values), Categories::within(ROOM, y));
+    let Some(value) = &chart.value else { return Ok(Pivot::of(across, along, None)) };
     let values = match &value.values {
         column @ Column::Numbers(_) => quantity::values(column).unwrap_or_default(),
         Column::Times(_) | Column::Texts(_) => {
             return Err(chart.wrong_type("value", value, "numbers"));
         }
     };
-    let pivot = Pivot::of(&chart.x.values, Some(y), Some(&values));
+    let pivot = Pivot::of(across, along, Some(&values));
     if pivot.cells.is_empty() {
         return Err(ChartError::NoValues { needed: format!("a number in `{}`", value.name) });
     }
@@ -66,7 +76,10 @@ fn turned(chart: &Chart, y: &Column) -> Result<Pivot, ChartError> {
 }
 
 fn side<'a>(axis: &Axis, categories: &'a pivot::Side) -> Side<'a> {
-    let crowded = if categories.is_ordered { Crowded::Thinned } else { Crowded::Slanted };
+    let crowded = match categories.order {
+        Order::Scale => Crowded::Thinned,
+        Order::Known | Order::Rows => Crowded::Slanted,
+    };
     let marks = Marks::Names(&categories.names, crowded);
     Side { title: texts::clean(&axis.name), marks }
 }

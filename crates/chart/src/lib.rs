@@ -30,6 +30,7 @@ mod paint;
 mod palette;
 mod pivot;
 mod quantity;
+mod ranges;
 mod scatter;
 mod scene;
 mod series;

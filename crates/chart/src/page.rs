@@ -44,6 +44,7 @@ impl Page {
         };
         let mut page = Self { scene, free };
         page.scene.title = texts::clean(&chart.title);
+        page.scene.notes = notes.to_vec();
         page.heading(&page.scene.title.clone(), (TITLE_SIZE, Weight::Bold), Colour::TITLE);
         let subtitle = chart.subtitle.as_deref().map(texts::clean).unwrap_or_default();
         let mut line = String::new();

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Column,
-    categories::{self, Categories},
+    categories::{self, Categories, Order},
     numbers::LARGEST,
 };
 
@@ -23,19 +22,18 @@ pub(crate) struct Pivot {
 #[derive(Debug)]
 pub(crate) struct Side {
     pub(crate) names: Vec<String>,
-    pub(crate) is_ordered: bool,
+    pub(crate) order: Order,
+    /// What each category is a range of, if values that differ share one.
+    pub(crate) range: Option<String>,
 }
 
 impl Pivot {
     /// Adds up `values` for each pair, or counts rows if there are none.
     pub(crate) fn of(
-        across: &Column,
-        along: Option<&Column>,
+        across: Categories,
+        along: Categories,
         values: Option<&[Option<f64>]>,
     ) -> Self {
-        let rows = across.len();
-        let across = Categories::of(across);
-        let along = along.map_or_else(|| Categories::none(rows), Categories::of);
         let mut cells = BTreeMap::new();
         let (mut is_summed, mut without_value) = (false, 0);
         for (row, pair) in across.of_row.iter().copied().zip(along.of_row).enumerate() {
@@ -49,8 +47,8 @@ impl Pivot {
             *sum = (*sum + value).clamp(-LARGEST, LARGEST);
         }
         Self {
-            across: Side { names: across.names, is_ordered: across.are_ordered },
-            along: Side { names: along.names, is_ordered: along.are_ordered },
+            across: Side { names: across.names, order: across.order, range: across.range },
+            along: Side { names: along.names, order: along.order, range: along.range },
             cells,
             is_summed,
             without_value,
@@ -90,6 +88,23 @@ impl Pivot {
         }
         self.cells = cells;
         self.along.keep(&kept)
+    }
+
+    /// Puts the categories across in the order of their sums, the largest first.
+    pub(crate) fn sort_across(&mut self) {
+        let mut sums = vec![0.0; self.across.names.len()];
+        for ((across, _), value) in &self.cells {
+            sums[*across] += value;
+        }
+        let mut sorted: Vec<usize> = (0..sums.len()).collect();
+        // A stable sort: equals stay in the order of the rows.
+        sorted.sort_by(|a, b| sums[*b].total_cmp(&sums[*a]));
+        let place = places(&sorted, sums.len());
+        let cells = std::mem::take(&mut self.cells).into_iter();
+        self.cells = cells
+            .filter_map(|((across, along), value)| Some(((place[across]?, along), value)))
+            .collect();
+        self.across.keep(&sorted);
     }
 
     pub(crate) fn value(&self, across: usize, along: usize) -> Option<f64> {

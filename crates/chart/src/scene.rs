@@ -11,6 +11,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Scene {
     pub(crate) title: String,
+    /// What is not shown, or not shown as expected.
+    pub(crate) notes: Vec<String>,
     pub(crate) width: f64,
     pub(crate) height: f64,
     pub(crate) marks: Vec<Mark>,
@@ -63,8 +65,8 @@ pub(crate) enum Slant {
 
 impl Scene {
     pub(crate) fn new(width: f64, height: f64) -> Result<Self, ChartError> {
-        let title = String::new();
-        Ok(Self { title, width, height, marks: Vec::new(), fonts: Fonts::load()? })
+        let (title, notes) = (String::new(), Vec::new());
+        Ok(Self { title, notes, width, height, marks: Vec::new(), fonts: Fonts::load()? })
     }
 
     pub(crate) fn fill(&mut self, area: Area, fill: Colour) {

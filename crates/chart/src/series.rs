@@ -14,6 +14,8 @@ use crate::{
 pub(crate) struct Series {
     pub(crate) colour: Colour,
     pub(crate) rows: Vec<usize>,
+    /// How much of `y` it has.
+    weight: f64,
 }
 
 #[derive(Debug)]
@@ -27,7 +29,8 @@ pub(crate) struct AllSeries {
 /// the others are counted in the legend.
 pub(crate) fn divide(chart: &Chart, y: &[Option<f64>]) -> AllSeries {
     let Some(Axis { values, .. }) = &chart.series else {
-        let series = Series { colour: palette::SERIES[0], rows: (0..y.len()).collect() };
+        let series =
+            Series { colour: palette::SERIES[0], rows: (0..y.len()).collect(), weight: 0.0 };
         return AllSeries { series: vec![series], legend: Vec::new() };
     };
     let categories = Categories::of(values);
@@ -48,13 +51,29 @@ pub(crate) fn divide(chart: &Chart, y: &[Option<f64>]) -> AllSeries {
     let mut series = Vec::new();
     for (index, rows) in rows.iter_mut().enumerate() {
         if !coloured.contains(&index) {
-            series.push(Series { colour: Colour::OTHERS, rows: std::mem::take(rows) });
+            let (rows, weight) = (std::mem::take(rows), weights[index]);
+            series.push(Series { colour: Colour::OTHERS, rows, weight });
         }
     }
     for (index, colour) in named() {
-        series.push(Series { colour, rows: std::mem::take(&mut rows[*index]) });
+        let rows = std::mem::take(&mut rows[*index]);
+        series.push(Series { colour, rows, weight: weights[*index] });
     }
     AllSeries { series, legend }
+}
+
+impl AllSeries {
+    /// Keeps the `most` largest of all series and returns how many are gone.
+    pub(crate) fn keep(&mut self, most: usize) -> usize {
+        let all = self.series.len();
+        if all > most {
+            let weights: Vec<f64> = self.series.iter().map(|series| series.weight).collect();
+            let kept = categories::largest(&weights, most);
+            let mut index = 0..;
+            self.series.retain(|_| index.next().is_some_and(|it| kept.binary_search(&it).is_ok()));
+        }
+        all - self.series.len()
+    }
 }
 
 /// Draws the legend of `chart`, if it has series.

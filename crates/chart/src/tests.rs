@@ -128,6 +128,77 @@ fn rows_of_the_same_category_are_added_up_and_that_is_said() {
     assert!(written.contains(&"5".to_owned()));
 }
 
+/// Returns the names below bars, or beside them, in their order.
+fn names_of(chart: &Chart, known: &[&str]) -> Vec<String> {
+    written(chart).into_iter().filter(|text| known.contains(&text.as_str())).collect()
+}
+
+#[test]
+fn bars_are_sorted_by_value_unless_what_they_stand_for_has_an_order() {
+    let bars = |names: [&str; 3]| {
+        chart(ChartKind::Bar, "", texts("x", names), Some(numbers("y", [1.0, 3.0, 2.0])))
+    };
+    let cities = ["Oslo", "Rome", "Paris"];
+    assert_eq!(names_of(&bars(cities), &cities), ["Rome", "Paris", "Oslo"]);
+    let asked_for = Chart { rows_are_sorted: true, ..bars(cities) };
+    assert_eq!(names_of(&asked_for, &cities), cities);
+    let months = ["Mar", "Jan", "Feb"];
+    assert_eq!(names_of(&bars(months), &months), ["Jan", "Feb", "Mar"]);
+    let numbers = chart(
+        ChartKind::Bar,
+        "",
+        numbers("x", [30.0, 10.0, 20.0]),
+        Some(numbers("y", [1.0, 3.0, 5.0])),
+    );
+    assert_eq!(names_of(&numbers, &["10", "20", "30"]), ["10", "20", "30"]);
+}
+
+#[test]
+fn bars_over_too_many_days_are_of_weeks_and_none_is_left_out() {
+    let chart = case("bar-two-years");
+    let drawing = draw(&chart).unwrap();
+    assert_eq!(drawing.notes(), ["one bar per week"]);
+    assert!(written(&chart).contains(&"sum of sales".to_owned()));
+    let bars = drawing.svg().lines().filter(|line| line.contains("#0072b2")).count();
+    assert_eq!(bars, 105);
+    assert_eq!(draw(&case("bar-many-numbers")).unwrap().notes(), ["one bar per range of 5,000"]);
+    assert_eq!(draw(&case("heatmap-long")).unwrap().notes(), ["one column per week"]);
+}
+
+#[test]
+fn a_line_over_many_rows_is_that_of_their_means_and_says_so() {
+    let of = |case_name: &str| {
+        let chart = case(case_name);
+        (draw(&chart).unwrap().notes().to_vec(), written(&chart))
+    };
+    let (notes, texts) = of("line-many-per-day");
+    assert_eq!(notes, ["mean of 12 rows per date"]);
+    assert!(texts.contains(&"mean of degrees".to_owned()));
+    let (notes, _) = of("line-dense");
+    assert!(
+        notes[0].starts_with("mean of up to ") && notes[0].ends_with(" rows per hour"),
+        "{notes:?}"
+    );
+    let (notes, _) = of("line-four-hundred");
+    assert_eq!(notes[0], "the 100 largest lines are shown, 300 more are not");
+    assert!(draw(&case("line-days")).unwrap().notes().is_empty());
+}
+
+#[test]
+fn many_dots_are_merged_and_that_is_said() {
+    let drawing = draw(&case("scatter-heaps")).unwrap();
+    let said = "30,000 rows, those that lie together as one dot: the darker, the more";
+    assert_eq!(drawing.notes(), [said]);
+}
+
+#[test]
+fn no_file_is_long() {
+    for (name, chart) in cases() {
+        let length = draw(&chart).unwrap().svg().len();
+        assert!(length < 300_000, "{name}: {length} bytes");
+    }
+}
+
 #[test]
 fn a_line_is_interrupted_where_a_value_is_missing() {
     let lines = |y: Vec<Option<f64>>| {

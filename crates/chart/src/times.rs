@@ -1,5 +1,7 @@
 //! Times on an axis: where the ticks stand and how they read. All in microseconds since 1970, UTC.
 
+pub(crate) mod ranges;
+
 use jiff::{Timestamp, civil, tz::TimeZone};
 
 use crate::numbers;
@@ -136,20 +138,27 @@ fn fixed(min: i64, max: i64, length: i64) -> Vec<i64> {
 }
 
 fn month_starts(min: i64, max: i64, months: i64) -> Vec<i64> {
-    let Some(start) = civil(min) else { return Vec::new() };
-    let index = i64::from(start.year()) * 12 + i64::from(start.month()) - 1;
+    let Some(index) = month_index(min) else { return Vec::new() };
     let first = index.div_euclid(months) * months;
     (0..)
-        .map_while(|step| {
-            let index = first + step * months;
-            let year = i16::try_from(index.div_euclid(12)).ok()?;
-            let month = i8::try_from(index.rem_euclid(12)).ok()? + 1;
-            let date = civil::Date::new(year, month, 1).ok()?;
-            Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_microsecond())
-        })
+        .map_while(|step| month_start(first + step * months))
         .skip_while(|time| *time < min)
         .take_while(|time| *time <= max)
         .collect()
+}
+
+/// Returns how many months lie between `time` and the year 0.
+fn month_index(time: i64) -> Option<i64> {
+    let date = civil(time)?;
+    Some(i64::from(date.year()) * 12 + i64::from(date.month()) - 1)
+}
+
+/// Returns when the month begins that [`month_index`] gives this index.
+fn month_start(index: i64) -> Option<i64> {
+    let year = i16::try_from(index.div_euclid(12)).ok()?;
+    let month = i8::try_from(index.rem_euclid(12)).ok()? + 1;
+    let date = civil::Date::new(year, month, 1).ok()?;
+    Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_microsecond())
 }
 
 /// Returns what stands at a tick, and the day or year below it.

@@ -58,7 +58,7 @@ pub(crate) fn relay(
 /// Where what was kept is looked at.
 pub(crate) fn desk(config: &Config, shelf: Arc<Shelf>) -> Result<Desk> {
     let service = service(config, config.query.clone(), &[])?;
-    Ok(Desk::new(&config.persist_location, shelf, service))
+    Ok(Desk::new(&config.persist_location, shelf, service).with_formulas(config.formulas))
 }
 
 /// What is kept, opened when it is needed.

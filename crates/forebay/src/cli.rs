@@ -5,6 +5,7 @@ pub(crate) mod auth;
 pub(crate) mod config;
 pub(crate) mod datasets;
 pub(crate) mod demo;
+pub(crate) mod exit;
 pub(crate) mod export;
 mod figures;
 pub(crate) mod keeping;
@@ -38,7 +39,7 @@ use crate::{
 /// it in front of a server's own command in your client's configuration; neither side needs to
 /// change.
 #[derive(Debug, Parser)]
-#[command(name = "forebay", version, after_help = EXAMPLES)]
+#[command(name = "forebay", version, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -84,10 +85,14 @@ pub(crate) struct SettingsArguments {
 }
 
 impl SettingsArguments {
+    /// Where all settings come from, with those that `flags` stand for.
+    pub(crate) fn sources(self, flags: Vec<(&'static str, &'static str, Given)>) -> Sources {
+        Sources { file: self.config, variables: std::env::vars_os().collect(), flags }
+    }
+
     /// All settings, with those that `flags` stand for.
     pub(crate) fn load(self, flags: Vec<(&'static str, &'static str, Given)>) -> Result<Config> {
-        let variables = std::env::vars_os().collect();
-        let (config, warnings) = Config::load(&Sources { file: self.config, variables, flags })?;
+        let (config, warnings) = Config::load(&self.sources(flags))?;
         for warning in warnings {
             tracing::warn!("{warning}");
         }
@@ -100,4 +105,7 @@ Examples:
   In a client's configuration, in place of `npx -y @modelcontextprotocol/server-everything`:
       forebay wrap -- npx -y @modelcontextprotocol/server-everything
 
-  `forebay demo` shows what it does; `forebay help wrap` tells about the options.";
+  `forebay demo` shows what it does; `forebay help wrap` tells about the options.
+
+Exit status: 0 if all went well, 1 if something failed, 2 if the command line or the settings cannot be
+understood, 3 if what is named is not there, 4 if what is asked for cannot be, 130 after Ctrl-C.";

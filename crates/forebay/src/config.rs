@@ -6,6 +6,7 @@
 
 mod environment;
 mod file;
+pub(crate) mod in_force;
 mod kind;
 mod problem;
 pub(crate) mod reference;
@@ -16,7 +17,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use forebay_intercept::Policy;
 use forebay_query::Limits;
 use forebay_store::{Durability, Retention};
-use forebay_tools::Offer;
+use forebay_tools::{Formulas, Offer};
 
 pub(crate) use self::{kind::Given, problem::Problems};
 use self::{problem::Problem, settings::Setting};
@@ -33,6 +34,7 @@ pub(crate) struct Config {
     pub(crate) wait_for_disk: bool,
     pub(crate) policy: Policy,
     pub(crate) offer: Offer,
+    pub(crate) formulas: Formulas,
     pub(crate) query: Limits,
 }
 
@@ -58,12 +60,13 @@ impl Config {
     /// Reads all settings. With them comes what is odd but no reason to stop.
     pub(crate) fn load(sources: &Sources) -> Result<(Self, Vec<Problem>), Problems> {
         let home = environment::home(&sources.variables);
-        let mut config = Self::kept_in(home.clone());
+        let mut config = Self::kept_in(home);
         let mut problems = Vec::new();
-        let named = sources.file.clone().or_else(|| environment::named_file(&sources.variables));
-        match named {
-            Some(path) => file::read_named(&path, &mut config, &mut problems),
-            None => file::read_if_there(&home.join("forebay.toml"), &mut config, &mut problems),
+        let path = environment::file(sources);
+        if environment::is_named(sources) {
+            file::read_named(&path, &mut config, &mut problems);
+        } else {
+            file::read_if_there(&path, &mut config, &mut problems);
         }
         let warnings = environment::read(&sources.variables, &mut config, &mut problems);
         for (flag, key, given) in &sources.flags {
@@ -85,6 +88,7 @@ impl Config {
             wait_for_disk: false,
             policy: Policy::default(),
             offer: Offer::default(),
+            formulas: Formulas::default(),
             query: Limits::default(),
         }
     }

@@ -14,13 +14,16 @@ use std::{
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command, ask::Interrupted, screen::Screen};
+use crate::cli::{Cli, Command, ask::Interrupted, exit::Exit, screen::Screen};
 
 /// What a program ends with that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error),
+    };
     observe::start(&cli.log);
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
@@ -37,7 +40,7 @@ fn main() -> ExitCode {
             assemble::serve_queries(&arguments).map(|()| ExitCode::SUCCESS)
         }
         Command::DemoServer => demo::server::run(stdin().lock(), &mut stdout()),
-        Command::Config(arguments) => cli::config::run(&arguments, &mut Screen::stdout()),
+        Command::Config(arguments) => cli::config::run(arguments, &mut Screen::stdout()),
     };
     match ended {
         Ok(code) => code,
@@ -53,8 +56,19 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     cause.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Says what went wrong; the code is the one for a mistake in the command line.
+/// Shows the help that was asked for, or says in our voice what is wrong with the command line.
+fn explain(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    observe::say(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    ExitCode::from(Exit::Usage as u8)
+}
+
+/// Says what went wrong; the code tells of which kind it is.
 fn fail(error: &anyhow::Error) -> ExitCode {
     observe::say(&format!("{error:#}"));
-    ExitCode::from(2)
+    ExitCode::from(Exit::of(error) as u8)
 }

@@ -199,10 +199,10 @@ mod tests {
         assert_eq!(
             rows(csv),
             [
-                r#"{"0":"A","1":"1","2":"2024-01-01 08:00:00"}"#,
-                r#"{"0":"B, C","1":null,"2":"2024-01-01T10:00:00Z"}"#,
-                r#"{"0":"NA","1":"3","2":null}"#,
-                r#"{"0":"D","1":"4","2":null}"#,
+                r#"{"0":"A","1":"1","2":"2024-01-01 08:00:00","3":"2024-01-01 10:00:00"}"#,
+                r#"{"0":"B, C","1":null,"2":"2024-01-01 10:00:00","3":"2024-01-01 10:00:00"}"#,
+                r#"{"0":"NA","1":"3","2":null,"3":null}"#,
+                r#"{"0":"D","1":"4","2":null,"3":null}"#,
             ]
         );
         let map: serde_json::Map<String, Value> =
@@ -216,6 +216,16 @@ mod tests {
         let log = (10..40).map(line).collect::<Vec<_>>().join("\n");
         let row = r#"{"0":"2024-01-01 10:00:10.241","1":"INFO","2":"something was done 10"}"#;
         assert_eq!(rows(&log)[0], row);
+    }
+
+    #[test]
+    fn times_with_an_offset_are_written_in_utc_and_as_they_stand() {
+        let json = r#"[{"at":"2025-03-01T00:30:00,5+02:00","x":{"at":"2025-03-01 00:30 -0330"}},{"at":null,"x":{}}]"#;
+        let row = r#"{"at":1,"0":"2025-02-28 22:30:00.5","2":"2025-03-01 00:30:00.5","1":{"at":"2025-03-01 04:00:00","at_local":"2025-03-01 00:30:00"}}"#;
+        assert_eq!(rows(json)[0], row);
+        // Without an offset, or with none from UTC, there is nothing to tell apart.
+        let json = r#"[{"at":"2025-03-01T00:30:00Z"},{"at":"2025-03-01T00:30:00+00:00"}]"#;
+        assert!(!rows(json)[0].contains("\"1\""), "{}", rows(json)[0]);
     }
 
     #[test]

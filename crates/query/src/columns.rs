@@ -163,7 +163,10 @@ pub(crate) fn of_lines() -> Vec<Made> {
 
 fn members(fields: &Value) -> Vec<Made> {
     let fields = fields.as_array().map(Vec::as_slice).unwrap_or_default();
-    fields.iter().map(|field| Made { name: name(field).to_owned(), kind: kind(field) }).collect()
+    let own = fields.iter().map(|field| Made { name: name(field).to_owned(), kind: kind(field) });
+    let local = fields.iter().filter_map(|field| field["localColumn"].as_str());
+    let local = local.map(|name| Made { name: name.to_owned(), kind: Type::Timestamp });
+    own.chain(local).collect()
 }
 
 /// What a field is called in SQL.

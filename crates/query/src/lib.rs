@@ -31,7 +31,7 @@ pub use near::nearest;
 pub use protocol::{ALL_ROWS, Column, FileForm, Limits, NUMBER, PLACE, Query};
 pub use rows::RowReader;
 pub use service::{Conduct, Patient, Selected, Service, WrittenFile};
-pub use tables::{is_result, table_name, table_names, word};
+pub use tables::{is_result, latest, table_name, table_names, word};
 pub use worker::serve;
 
 #[cfg(test)]

@@ -104,6 +104,23 @@ pub(crate) fn find(
     }
 }
 
+/// The latest result of the tool that `name`, such as `list_issues` or `github.list_issues`, stands
+/// for in a query.
+pub fn latest(store: &Store, name: &str) -> Result<Option<DatasetId>, QueryError> {
+    let whole = TableName { schema: None, name: name.to_owned() };
+    let found = match (find(store, None, &whole)?, name.split_once('.')) {
+        (None, Some((server, tool))) => {
+            let name = TableName { schema: Some(server.to_owned()), name: tool.to_owned() };
+            find(store, None, &name)?
+        }
+        (found, _) => found,
+    };
+    Ok(match found {
+        Some(Meaning::One(table)) => Some(table.dataset.id().clone()),
+        Some(Meaning::History(_)) | None => None,
+    })
+}
+
 /// The name of the tool whose history is meant, if it is one.
 fn without_history(name: &str) -> Option<&str> {
     const HISTORY: &str = "_history";

@@ -163,7 +163,7 @@ fn listed(text: &str) -> Vec<String> {
 
 /// Reads `dataset_k3v9x2ma`, or `dataset_k3v9x2ma_authors` for another of its tables; `dataset_` may
 /// be left out.
-pub fn dataset_and_table(text: &str) -> Result<(DatasetId, String), ToolError> {
+pub(crate) fn dataset_and_table(text: &str) -> Result<(DatasetId, String), ToolError> {
     const PREFIX: &str = "dataset_";
     let text = text.trim();
     let whole = format!("{PREFIX}{}", text.strip_prefix(PREFIX).unwrap_or(text));

@@ -15,7 +15,7 @@ use forebay_query::{Column, Conduct, FileForm, Limits, Query, Service};
 use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError};
 use serde_json::{Map, Value, json};
 
-use crate::{ToolError, definitions::Tool, error::refuse};
+use crate::{Formulas, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
 
 /// The server that results of queries are of.
 const SERVER: &str = "forebay";
@@ -25,12 +25,23 @@ pub struct Desk {
     home: PathBuf,
     shelf: Arc<Shelf>,
     service: Service,
+    formulas: Formulas,
 }
 
 impl Desk {
     /// A desk for the store at `home`, which is that of the shelf and the service.
     pub fn new(home: &Path, shelf: Arc<Shelf>, service: Service) -> Self {
-        Self { home: home.to_owned(), shelf, service }
+        Self { home: home.to_owned(), shelf, service, formulas: Formulas::default() }
+    }
+
+    /// The same desk, where CSV files are written like this.
+    #[must_use]
+    pub fn with_formulas(self, formulas: Formulas) -> Self {
+        Self { formulas, ..self }
+    }
+
+    pub(crate) fn formulas(&self) -> Formulas {
+        self.formulas
     }
 
     /// What answers queries.
@@ -50,12 +61,34 @@ impl Desk {
             Err(StoreError::Unknown(id)) => {
                 let meant = meant(&store, id.as_str());
                 let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
-                refuse!(
+                Err(ToolError::NotFound(format!(
                     "There is no dataset {id}; it may have been removed by age.{meant} \
                      list-saved-datasets shows those that there are."
-                )
+                )))
             }
             other => Ok(other?),
+        }
+    }
+
+    /// A dataset and one of its tables, by the name that queries have for it: its own, or that of the
+    /// tool whose latest result it is.
+    pub fn named(&self, name: &str) -> Result<(DatasetId, String), ToolError> {
+        let own = dataset_and_table(name);
+        if let Ok((id, _)) = &own
+            && (name.starts_with("dataset_") || self.store()?.dataset(id).is_ok())
+        {
+            self.dataset(id)?;
+            return own;
+        }
+        let store = self.store()?;
+        match (forebay_query::latest(&store, name)?, own) {
+            (Some(id), _) => Ok((id, String::new())),
+            // It has the form of a dataset's name, and is told with the one that may be meant.
+            (None, Ok((id, table))) => self.dataset(&id).map(|_| (id, table)),
+            (None, Err(_)) => Err(ToolError::NotFound(format!(
+                "{name} is neither a dataset nor a tool whose result was kept. list-saved-datasets \
+                 shows what there is."
+            ))),
         }
     }
 

@@ -14,6 +14,9 @@ pub enum ToolError {
     /// What was asked for cannot be: what is wrong, and what to try.
     #[error("{0}")]
     Refused(String),
+    /// What was named is not there: what is missing, and what there is.
+    #[error("{0}")]
+    NotFound(String),
     /// The query could not run.
     #[error(transparent)]
     Query(#[from] QueryError),
@@ -33,7 +36,7 @@ impl ToolError {
     pub fn told(&self) -> String {
         let text = with_causes(self);
         // What was written for a model begins as it should.
-        if matches!(self, Self::Refused(_) | Self::Query(_)) {
+        if matches!(self, Self::Refused(_) | Self::NotFound(_) | Self::Query(_)) {
             return text;
         }
         let mut letters = text.chars();

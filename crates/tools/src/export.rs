@@ -1,16 +1,17 @@
 //! `export-dataset`: a dataset, or the result of a query, as a file for others to use.
 
+mod formulas;
 mod xlsx;
 
 use std::{
     fmt::Write as _,
     fs::{self, File, OpenOptions},
-    io,
+    io::{self, BufReader, BufWriter},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
-use forebay_query::{ALL_ROWS, Conduct, FileForm, Query, WrittenFile};
+use forebay_query::{ALL_ROWS, Column, Conduct, FileForm, Query, WrittenFile};
 use forebay_store::DatasetId;
 use serde_json::json;
 
@@ -69,6 +70,16 @@ impl ExportForm {
     }
 }
 
+/// What becomes of texts in a CSV that a spreadsheet would run as formulas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Formulas {
+    /// A `'` before them makes them texts there, too.
+    #[default]
+    Disarmed,
+    /// They stay as they are.
+    AsWritten,
+}
+
 /// What is to be written: what a query gives, and what that is called.
 #[derive(Debug, Clone)]
 pub struct Subject {
@@ -118,6 +129,8 @@ pub struct Exported {
     pub rows: u64,
     /// How long it is.
     pub bytes: u64,
+    /// How it differs from what was to be written.
+    pub notes: Vec<String>,
 }
 
 /// Writes a file: at `path`, where there must be none, or under a new name in the store's own folder
@@ -132,25 +145,26 @@ pub fn export(
     let folder = folder_of(desk, path)?;
     // It has no name of its own before it is whole.
     let partial = Unnamed(folder.join(format!(".export-{}", unique())));
-    let rows = write(desk, subject, form, &partial.0, conduct)?;
+    let (rows, notes) = write(desk, subject, form, &partial.0, conduct)?;
     let bytes = fs::metadata(&partial.0)?.len();
     let path = match path {
         Some(path) => placed(&partial.0, path)?,
         None => named(&partial.0, &folder, &subject.name, form.extension())?,
     };
-    Ok(Exported { path, rows, bytes })
+    Ok(Exported { path, rows, bytes, notes })
 }
 
-/// Writes what [`export`] does to a file that has no name, for whoever passes it on.
+/// Writes what [`export`] does to a file that has no name, for whoever passes it on; also says how it
+/// differs from the rows.
 pub fn export_nameless(
     desk: &Desk,
     subject: &Subject,
     form: ExportForm,
     conduct: &dyn Conduct,
-) -> Result<File, ToolError> {
+) -> Result<(File, Vec<String>), ToolError> {
     let file = Unnamed(desk.scratch()?.join(format!("export-{}", unique())));
-    write(desk, subject, form, &file.0, conduct)?;
-    Ok(File::open(&file.0)?)
+    let (_, notes) = write(desk, subject, form, &file.0, conduct)?;
+    Ok((File::open(&file.0)?, notes))
 }
 
 fn write(
@@ -159,11 +173,11 @@ fn write(
     form: ExportForm,
     file: &Path,
     conduct: &dyn Conduct,
-) -> Result<u64, ToolError> {
+) -> Result<(u64, Vec<String>), ToolError> {
     match form {
         ExportForm::File(form) => {
-            let query = readable(desk, &subject.query, form, conduct)?;
-            Ok(desk.service().write(&query, file, form, ALL_ROWS, conduct)?.rows)
+            let (written, note) = written(desk, &subject.query, file, form, ALL_ROWS, conduct)?;
+            Ok((written.rows, note.into_iter().collect()))
         }
         ExportForm::Xlsx => xlsx::write(desk, &subject.query, file, conduct),
     }
@@ -174,18 +188,56 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// The first rows of a query as a file of that form holds them. The file has no name.
+/// The first rows of a query as a file of that form holds them, and how they differ from that. The
+/// file has no name.
 pub fn rows(
     desk: &Desk,
     query: &Query,
     form: FileForm,
     max_rows: u64,
     conduct: &dyn Conduct,
-) -> Result<(WrittenFile, File), ToolError> {
+) -> Result<(WrittenFile, File, Option<String>), ToolError> {
     let file = Unnamed(desk.scratch()?.join(format!("rows-{}", unique())));
+    let (written, note) = written(desk, query, &file.0, form, max_rows, conduct)?;
+    Ok((written, File::open(&file.0)?, note))
+}
+
+/// Writes rows to a file that does not exist, and says how it differs from them.
+fn written(
+    desk: &Desk,
+    query: &Query,
+    file: &Path,
+    form: FileForm,
+    max_rows: u64,
+    conduct: &dyn Conduct,
+) -> Result<(WrittenFile, Option<String>), ToolError> {
     let query = readable(desk, query, form, conduct)?;
-    let written = desk.service().write(&query, &file.0, form, max_rows, conduct)?;
-    Ok((written, File::open(&file.0)?))
+    let written = desk.service().write(&query, file, form, max_rows, conduct)?;
+    if form != FileForm::Csv || desk.formulas() == Formulas::AsWritten {
+        return Ok((written, None));
+    }
+    let is_text: Vec<bool> = written.columns.iter().map(is_text).collect();
+    let safe = Unnamed(file.with_extension("safe"));
+    let out = create(&safe.0)?;
+    let csv = BufReader::with_capacity(1 << 16, File::open(file)?);
+    let count = formulas::disarm(csv, BufWriter::with_capacity(1 << 16, out), &is_text)?;
+    if count == 0 {
+        return Ok((written, None));
+    }
+    fs::rename(&safe.0, file)?;
+    let note = format!(
+        "{} that would be a formula in a spreadsheet, with a ' before it (the setting \
+         escape_formulas)",
+        counted(count, "text")
+    );
+    Ok((written, Some(note)))
+}
+
+/// True if a column may hold any text.
+fn is_text(column: &Column) -> bool {
+    let kind = column.kind.as_str();
+    crate::render::is_nested(column)
+        || ["VARCHAR", "ENUM", "BLOB", "BIT"].iter().any(|it| kind.starts_with(it))
 }
 
 pub(crate) fn answer(
@@ -199,12 +251,15 @@ pub(crate) fn answer(
     let sql = arguments.optional_text("query")?;
     let subject = Subject::new(desk, sql, arguments.dataset("dataset_id")?)?;
     let file = export(desk, &subject, form, None, conduct)?;
-    let said = format!(
+    let mut said = format!(
         "{} written to {} ({}).",
         counted(file.rows, "row"),
         file.path.display(),
         counted(file.bytes, "byte")
     );
+    if !file.notes.is_empty() {
+        said = format!("{said} In the file: {}.", file.notes.join("; "));
+    }
     Ok(Reply::text(said).and(link(&file.path, form.media_type())))
 }
 

@@ -23,13 +23,12 @@ mod reply;
 mod toolbox;
 mod visualize;
 
-pub use arguments::dataset_and_table;
 pub use brief::brief;
 pub use budget::Budget;
 pub use definitions::Tool;
 pub use desk::{Desk, meant};
 pub use error::ToolError;
-pub use export::{ExportForm, Exported, Subject, export, export_nameless, rows};
+pub use export::{ExportForm, Exported, Formulas, Subject, export, export_nameless, rows};
 pub use forebay_chart::ChartKind;
 pub use pages::{DEFAULT_LIMIT, MAX_LIMIT, Part};
 pub use preparation::Preparation;

@@ -1,5 +1,7 @@
 //! `visualize-dataset`: a chart of a dataset, or of the result of a query.
 
+mod column;
+
 use std::{
     io::Write as _,
     path::{Path, PathBuf},
@@ -22,6 +24,7 @@ use crate::{
     error::refuse,
     export::{self, Subject},
     reply::Reply,
+    visualize::column::Drawn,
 };
 
 /// How many rows are drawn at most.
@@ -30,9 +33,6 @@ const MAX_ROWS: u64 = 100_000;
 const MAX_BYTES: u64 = 32_000_000;
 /// How long a picture may be.
 const MAX_PNG_BYTES: usize = 512 * 1024;
-
-/// How many columns are named where one is not found.
-const SHOWN_COLUMNS: usize = 60;
 
 /// What is to be drawn.
 #[derive(Debug, Clone)]
@@ -58,6 +58,8 @@ pub struct Plotted {
     pub file: PathBuf,
     /// How many rows were drawn.
     pub rows: usize,
+    /// What the chart does not show, or not as one may expect.
+    pub notes: Vec<String>,
 }
 
 /// Draws a chart and writes it: at `path`, where there must be no file, or among the exports. It is
@@ -70,8 +72,10 @@ pub fn plot(
     conduct: &dyn Conduct,
 ) -> Result<Plotted, ToolError> {
     let folder = export::folder_of(desk, path)?;
-    let found = rows(desk, subject, plot, conduct)?;
-    let chart = chart(plot, subject, &found)?;
+    let columns = desk.service().columns(&subject.query, conduct)?;
+    let columns = Columns::of(plot, &columns)?;
+    let found = rows(desk, subject, &columns, conduct)?;
+    let chart = chart(plot, subject, &columns, &found)?;
     let drawing = forebay_chart::draw(&chart)?;
     let png = drawing.png(MAX_PNG_BYTES)?;
     let partial = Unnamed(folder.join(format!(".chart-{}", unique())));
@@ -83,7 +87,7 @@ pub fn plot(
         Some(path) => export::placed(&partial.0, path)?,
         None => export::named(&partial.0, &folder, &name, "svg")?,
     };
-    Ok(Plotted { png, file, rows: found.rows.len() })
+    Ok(Plotted { png, file, rows: found.rows.len(), notes: drawing.notes().to_vec() })
 }
 
 pub(crate) fn answer(
@@ -108,48 +112,85 @@ pub(crate) fn answer(
         "mimeType": "image/png",
     });
     let rows = counted(drawn.rows, "row");
-    let said = format!("A {kind} chart of {rows}; as SVG in {}.", drawn.file.display());
+    let mut said = format!("A {kind} chart of {rows}; as SVG in {}.", drawn.file.display());
+    if !drawn.notes.is_empty() {
+        said = format!("{said} In the chart: {}.", drawn.notes.join("; "));
+    }
     Ok(Reply::text(said).and(picture).and(export::link(&drawn.file, "image/svg+xml")))
 }
 
 /// The columns that are drawn.
+struct Columns {
+    x: Drawn,
+    y: Option<Drawn>,
+    series: Option<Drawn>,
+}
+
+impl Columns {
+    fn of(plot: &Plot, columns: &[Column]) -> Result<Self, ToolError> {
+        let optional = |role, name: &Option<String>| {
+            name.as_ref().map(|name| column::drawn(columns, role, name)).transpose()
+        };
+        Ok(Self {
+            x: column::drawn(columns, "x", &plot.x)?,
+            y: optional("y", &plot.y)?,
+            series: optional("series", &plot.series)?,
+        })
+    }
+
+    /// Each with its role, in the order in which they are selected.
+    fn all(&self) -> impl Iterator<Item = (&'static str, &Drawn)> {
+        let roles =
+            [("x", Some(&self.x)), ("y", self.y.as_ref()), ("series", self.series.as_ref())];
+        roles.into_iter().filter_map(|(role, drawn)| Some((role, drawn?)))
+    }
+}
+
+/// The rows with the columns that are drawn, each named by its role.
 fn rows(
     desk: &Desk,
     subject: &Subject,
-    plot: &Plot,
+    columns: &Columns,
     conduct: &dyn Conduct,
 ) -> Result<Selected, ToolError> {
-    let columns = desk.service().columns(&subject.query, conduct)?;
-    let mut names = Vec::new();
-    for name in [Some(&plot.x), plot.y.as_ref(), plot.series.as_ref()].into_iter().flatten() {
-        names.push(quoted(&column(&columns, name)?.name));
-    }
+    let selected: Vec<String> =
+        columns.all().map(|(role, drawn)| format!("{} AS {}", drawn.sql, quoted(role))).collect();
     let sql = forebay_query::bare(&subject.query.sql);
-    let select = |what: &str| Query {
-        sql: format!("SELECT {what} FROM (\n{sql}\n)"),
+    let all = Query {
+        sql: format!("SELECT {} FROM (\n{sql}\n)", selected.join(", ")),
         ..subject.query.clone()
     };
-    let all = select(&names.join(", "));
     let found = desk.service().select(&all, MAX_ROWS, MAX_BYTES, conduct)?;
     if found.has_more {
         return refuse!(
             "There are more than {MAX_ROWS} rows, too many to draw one by one: aggregate them in a \
              query (SELECT {0}, count(*) AS rows … GROUP BY 1), or draw a sample of them (… USING \
              SAMPLE 10000 ROWS).",
-            names[0]
+            columns.x.sql
         );
     }
     Ok(found)
 }
 
-fn chart(plot: &Plot, subject: &Subject, found: &Selected) -> Result<Chart, ToolError> {
-    let axis = |name: &String| -> Result<Axis, ToolError> {
-        let column = column(&found.columns, name)?;
-        let place = found.columns.iter().position(|it| it.name == column.name).unwrap_or_default();
-        Ok(Axis { name: column.name.clone(), values: values(column, place, &found.rows) })
+fn chart(
+    plot: &Plot,
+    subject: &Subject,
+    columns: &Columns,
+    found: &Selected,
+) -> Result<Chart, ToolError> {
+    let mut axes = Vec::new();
+    for (place, (role, drawn)) in columns.all().enumerate() {
+        let Some(values) = values(&found.columns[place], place, &found.rows) else {
+            return Err(column::json_is_nested(role, &drawn.name));
+        };
+        axes.push((role, Axis { name: drawn.name.clone(), values }));
+    }
+    let mut axis = |wanted: &str| {
+        let place = axes.iter().position(|(role, _)| *role == wanted)?;
+        Some(axes.swap_remove(place).1)
     };
-    let y = plot.y.as_ref().map(axis).transpose()?;
-    let last = plot.series.as_ref().map(axis).transpose()?;
+    let (y, last) = (axis("y"), axis("series"));
+    let Some(x) = axis("x") else { return refuse!("visualize-dataset needs x, a column.") };
     let (series, value) = match plot.kind {
         ChartKind::Heatmap => (None, last),
         ChartKind::Bar | ChartKind::Line | ChartKind::Scatter | ChartKind::Histogram => {
@@ -160,7 +201,8 @@ fn chart(plot: &Plot, subject: &Subject, found: &Selected) -> Result<Chart, Tool
     let rows = counted(found.rows.len(), "row");
     let origin = subject.name.starts_with("dataset_").then_some(&subject.name);
     let subtitle = Some(origin.map_or_else(|| rows.clone(), |name| format!("{name} · {rows}")));
-    Ok(Chart { kind: plot.kind, title, subtitle, x: axis(&plot.x)?, y, series, value })
+    let rows_are_sorted = subject.query.sql.to_lowercase().contains("order by");
+    Ok(Chart { kind: plot.kind, title, subtitle, x, y, series, value, rows_are_sorted })
 }
 
 /// What a chart without a title is called.
@@ -175,44 +217,27 @@ fn title(plot: &Plot) -> String {
     }
 }
 
-/// The column with this name; one that is not there is told with those that are.
-fn column<'c>(columns: &'c [Column], name: &str) -> Result<&'c Column, ToolError> {
-    let found = columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-    if let Some(column) = found {
-        return Ok(column);
-    }
-    let names = || columns.iter().map(|column| column.name.as_str());
-    let meant = forebay_query::nearest(name, names()).map(|it| format!(" Did you mean {it}?"));
-    let known: Vec<&str> = names().take(SHOWN_COLUMNS).collect();
-    refuse!(
-        "There is no column {name}.{} The columns are {}.",
-        meant.unwrap_or_default(),
-        known.join(", ")
-    )
-}
-
-fn values(column: &Column, place: usize, rows: &[String]) -> Values {
+/// The values of a column; `None` if there are lists or objects among them.
+fn values(column: &Column, place: usize, rows: &[String]) -> Option<Values> {
     let cells = rows.iter().map(|row| -> Value {
         let cell = walk::elements(row.as_bytes()).and_then(|mut cells| cells.nth(place));
         cell.and_then(|cell| serde_json::from_slice(cell).ok()).unwrap_or_default()
     });
     let kind = column.kind.as_str();
     if kind == "DATE" || kind.starts_with("TIMESTAMP") {
-        return Values::Times(cells.map(|cell| microseconds(cell.as_str()?)).collect());
+        return Some(Values::Times(cells.map(|cell| microseconds(cell.as_str()?)).collect()));
     }
     let is_number = ["INT", "DOUBLE", "FLOAT", "DECIMAL"].iter().any(|it| kind.contains(it));
-    if is_number && !kind.ends_with(']') && kind != "INTERVAL" {
-        return Values::Numbers(cells.map(|cell| cell.as_f64()).collect());
+    if is_number && kind != "INTERVAL" {
+        return Some(Values::Numbers(cells.map(|cell| cell.as_f64()).collect()));
     }
-    Values::Texts(
-        cells
-            .map(|cell| match cell {
-                Value::Null => None,
-                Value::String(text) => Some(text),
-                other => Some(other.to_string()),
-            })
-            .collect(),
-    )
+    let text = |cell| match cell {
+        Value::Null => Some(None),
+        Value::String(text) => Some(Some(text)),
+        Value::Bool(_) | Value::Number(_) => Some(Some(cell.to_string())),
+        Value::Array(_) | Value::Object(_) => None,
+    };
+    Some(Values::Texts(cells.map(text).collect::<Option<_>>()?))
 }
 
 /// A time as DuckDB writes it, in microseconds since 1970.
@@ -237,19 +262,13 @@ mod tests {
             "[null,\"2026-01-02\",true]".to_owned(),
         ];
         let values = |kind: &str, place| {
-            values(&Column { name: String::new(), kind: kind.to_owned() }, place, &rows)
+            let column = Column { name: String::new(), kind: kind.to_owned() };
+            values(&column, place, &rows).unwrap()
         };
         assert!(matches!(values("BIGINT", 0), Values::Numbers(it) if it == [Some(1.0), None]));
         let Values::Times(times) = values("TIMESTAMP", 1) else { panic!() };
         assert_eq!(times, [Some(1_767_323_045_500_000), Some(1_767_312_000_000_000)]);
         let Values::Texts(texts) = values("VARCHAR", 2) else { panic!() };
         assert_eq!(texts, [Some("a".to_owned()), Some("true".to_owned())]);
-    }
-
-    #[test]
-    fn an_unknown_column_is_told_with_those_that_there_are() {
-        let columns = [Column { name: "amount".into(), kind: "DOUBLE".into() }];
-        let error = column(&columns, "amonut").unwrap_err().told();
-        assert!(error.contains("Did you mean amount?"), "{error}");
     }
 }

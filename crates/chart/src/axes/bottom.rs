@@ -86,11 +86,15 @@ fn level(fonts: &Fonts, names: &[String], every: usize, scale: Scale, free: Area
     let room = free.width() / 3.0;
     let labelled = shown
         .map(|(index, name)| (index as f64, texts::shorten(fonts, name, LABEL, room, Cut::Middle)));
+    let mut end = f64::NEG_INFINITY;
     let mut labels = line(fonts, labelled, 0, scale, free);
-    // The last one has been moved to stay on the page.
-    while labels.len() > 1 && !are_apart(fonts, &labels) {
-        labels.pop();
-    }
+    // The first and the last one may have been moved to stay on the page.
+    labels.retain(|label| {
+        let area = label.area(fonts);
+        let has_room = end + GAP <= area.left + 1e-6;
+        end = if has_room { area.right } else { end };
+        has_room
+    });
     Bottom { ticks: Vec::new(), height: LINE, labels }
 }
 

@@ -51,7 +51,8 @@ fn chart() -> impl Strategy<Value = Chart> {
                 ChartKind::Histogram => (None, None),
             };
             let y = y.filter(|_| kind != ChartKind::Histogram);
-            Chart { kind, title: texts.0, subtitle: texts.1, x, y, series, value }
+            let rows_are_sorted = false;
+            Chart { kind, title: texts.0, subtitle: texts.1, x, y, series, value, rows_are_sorted }
         })
     })
 }

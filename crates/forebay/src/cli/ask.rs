@@ -3,11 +3,15 @@
 
 use std::io::Read;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result};
 use forebay_query::Conduct;
 use forebay_tools::{Desk, ToolError};
 
-use crate::{assemble, cli::progress::Progress, config::Config};
+use crate::{
+    assemble,
+    cli::{exit::Exit, progress::Progress},
+    config::Config,
+};
 
 /// Whoever asked does not want the answer any more.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +25,8 @@ pub(crate) fn ask<T>(
 ) -> Result<T> {
     // Who only looks makes nothing.
     if !config.persist_location.join("datasets").exists() {
-        bail!("nothing has been kept yet in `{}`", config.persist_location.display());
+        let home = config.persist_location.display();
+        return Err(Exit::NotFound.told(format!("nothing has been kept yet in `{home}`")));
     }
     let desk = assemble::desk(config, assemble::shelf(config))?;
     let progress = Progress::start()?;
@@ -30,7 +35,7 @@ pub(crate) fn ask<T>(
     if progress.end() {
         return Err(Interrupted.into());
     }
-    outcome.map_err(|error| anyhow!(in_our_words(&error.told())))
+    outcome.map_err(|error| Exit::of_tool(&error).told(in_our_words(&error.told())))
 }
 
 /// SQL as it is given: `-` stands for what comes on standard input.
@@ -45,13 +50,16 @@ pub(crate) fn sql(given: String) -> Result<String> {
 
 /// A text for models, with what its names are called here.
 pub(crate) fn in_our_words(text: &str) -> String {
-    const NAMES: [(&str, &str); 6] = [
+    const NAMES: [(&str, &str); 9] = [
         ("list-saved-datasets", "`forebay datasets list`"),
         ("analyze-with-duckdb", "`forebay query`"),
         ("read-saved-dataset", "`forebay read`"),
         ("Pass dataset_id", "Pass --dataset"),
         ("with lines or grep", "with --lines or --grep"),
         ("go on with offset", "go on with --offset"),
+        ("write x: ", "write --x "),
+        ("write y: ", "write --y "),
+        ("write series: ", "write --series "),
     ];
     NAMES.iter().fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }

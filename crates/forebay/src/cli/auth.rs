@@ -19,6 +19,7 @@ use crate::{
     auth::{self, Address, Attempt, Door, Keep, Login, Revoked, Web, Wish},
     cli::{
         ask::Interrupted,
+        exit::Exit,
         screen::Screen,
         table::{Column, Table, cut, harmless},
     },
@@ -164,7 +165,9 @@ async fn check(upstream: &Address, keep: &Keep, screen: &mut Screen) -> Result<(
 async fn log_out(upstream: &Address, keep: &Keep, screen: &mut Screen) -> Result<()> {
     let turn = keep.turn(upstream).await?;
     let Some(login) = keep.read(upstream)? else {
-        bail!("there is no login for {upstream}; `forebay auth list` shows those that there are");
+        return Err(Exit::NotFound.told(format!(
+            "there is no login for {upstream}; `forebay auth list` shows those that there are"
+        )));
     };
     keep.remove(upstream, &turn)?;
     drop(turn);

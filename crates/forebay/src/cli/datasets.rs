@@ -6,7 +6,7 @@ mod verify;
 
 use std::{io::Write, process::ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use forebay_intercept::CaptureError;
 use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError};
@@ -17,6 +17,7 @@ use crate::{
     assemble,
     cli::{
         SettingsArguments,
+        exit::Exit,
         figures::{grouped, size},
         screen::Screen,
         table::{Column, Table},
@@ -151,9 +152,12 @@ fn find(store: &Store, name: &str) -> Result<Dataset> {
         Some(Err(StoreError::Unknown(id))) => Err(format!("there is no dataset `{id}`")),
         Some(other) => return Ok(other?),
     };
-    found.or_else(|what| match forebay_tools::meant(store, name) {
-        Some(meant) => bail!("{what}; did you mean `{meant}`?"),
-        None => bail!("{what}; `forebay datasets list` shows them"),
+    found.or_else(|what| {
+        let more = match forebay_tools::meant(store, name) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "`forebay datasets list` shows them".to_owned(),
+        };
+        Err(Exit::NotFound.told(format!("{what}; {more}")))
     })
 }
 
@@ -161,7 +165,9 @@ fn find(store: &Store, name: &str) -> Result<Dataset> {
 fn restore(dataset: &Dataset, out: &mut dyn Write) -> Result<()> {
     if dataset.metadata().description.more.contains_key("query") {
         let id = dataset.id();
-        bail!("it is the result of a query; `forebay export {id}` writes it to a file");
+        return Err(Exit::Refused.told(format!(
+            "it is the result of a query; `forebay export {id}` writes it to a file"
+        )));
     }
     // Before any of it is written: what is damaged is not given out.
     for part in 0..dataset.metadata().parts.len() {

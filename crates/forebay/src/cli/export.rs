@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -16,6 +16,7 @@ use forebay_tools::ExportForm;
 use crate::cli::{
     SettingsArguments,
     ask::ask,
+    exit::Exit,
     figures::{counted, size},
     screen::Screen,
     subject::SubjectArguments,
@@ -47,19 +48,21 @@ pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<Exi
     let config = arguments.settings.load(Vec::new())?;
     let output = arguments.output.as_deref();
     let form = arguments.format.or_else(|| output.and_then(form_of));
-    let form = form.with_context(|| {
+    let form = form.ok_or_else(|| {
         let known = ExportForm::NAMED.map(|(name, _)| name).join(", ");
-        format!("say in which form with `--format`: {known}")
+        Exit::Usage.told(format!("say in which form with `--format`: {known}"))
     })?;
     let given = arguments.subject.given()?;
     if output == Some(Path::new("-")) {
         if screen.is_terminal() && !form.is_text() {
-            bail!("this form is not for a terminal; write it to a file, or choose csv or json");
+            let what = "this form is not for a terminal; write it to a file, or choose csv or json";
+            return Err(Exit::Refused.told(what.to_owned()));
         }
-        let mut file = ask(&config, |desk, conduct| {
+        let (mut file, notes) = ask(&config, |desk, conduct| {
             forebay_tools::export_nameless(desk, &given.subject(desk)?, form, conduct)
         })?;
         io::copy(&mut file, screen)?;
+        notes.iter().for_each(|note| eprintln!("forebay: {note}"));
         return Ok(ExitCode::SUCCESS);
     }
     let file = ask(&config, |desk, conduct| {
@@ -67,6 +70,9 @@ pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<Exi
     })?;
     let (rows, path) = (counted(file.rows, "row"), file.path.display());
     writeln!(screen, "{rows} written to {path} ({})", size(file.bytes))?;
+    for note in &file.notes {
+        writeln!(screen, "{note}")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

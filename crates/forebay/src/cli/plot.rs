@@ -58,6 +58,9 @@ pub(crate) fn run(arguments: PlotArguments, screen: &mut Screen) -> Result<ExitC
     })?;
     let (rows, path) = (counted(drawn.rows as u64, "row"), drawn.file.display());
     writeln!(screen, "{rows} drawn in {path}")?;
+    for note in &drawn.notes {
+        writeln!(screen, "{note}")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -82,8 +82,7 @@ impl Asked {
     fn query(self, desk: &Desk) -> Result<Query, ToolError> {
         let mut query = Query { sql: self.sql, ..Query::default() };
         if let Some(name) = self.dataset {
-            let (id, _) = forebay_tools::dataset_and_table(&name)?;
-            query.dataset = Some(desk.dataset(&id)?.id().clone());
+            query.dataset = Some(desk.named(&name)?.0);
         }
         Ok(query)
     }
@@ -121,10 +120,13 @@ fn write(
     out: &mut dyn Write,
 ) -> Result<()> {
     let most = limit.unwrap_or(config.query.max_rows);
-    let (written, mut file) = ask(config, |desk, conduct| {
+    let (written, mut file, note) = ask(config, |desk, conduct| {
         forebay_tools::rows(desk, &asked.query(desk)?, form, most, conduct)
     })?;
     io::copy(&mut file, out)?;
+    if let Some(note) = note {
+        observe::say(&note);
+    }
     if written.has_more {
         let rows = counted(written.rows, "row");
         observe::say(&format!("only the first {rows} are given; `--limit` asks for more"));

@@ -25,7 +25,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReadArguments {
-    /// Its name, with or without `dataset_`; another table of it has its own name behind that
+    /// Its name, with or without `dataset_`, or that of the tool whose latest result it is; another
+    /// table of it has its own name behind that
     id: String,
     /// Which page, from 1 on
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
@@ -94,6 +95,7 @@ struct TextArguments {
 const EXAMPLES: &str = "\
 Examples:
   forebay read k3v9x2ma --fields id,title --filter 'stars>=100' --sort -stars
+  forebay read list_issues
   forebay read dataset_k3v9x2ma_authors --page 2
   forebay read k3v9x2ma --grep '(?i)timeout' --context 2";
 
@@ -101,7 +103,7 @@ pub(crate) fn run(arguments: ReadArguments, screen: &mut Screen) -> Result<ExitC
     let what = what(&arguments);
     let config = arguments.settings.load(Vec::new())?;
     let (dataset, reading) = ask(&config, |desk, conduct| {
-        let (dataset, table) = forebay_tools::dataset_and_table(&arguments.id)?;
+        let (dataset, table) = desk.named(&arguments.id)?;
         let (block, what) = (arguments.text.block, what.clone());
         let request = Request { dataset, table, block, what };
         let reading = forebay_tools::read(desk, &request, Budget::NONE, conduct)?;

@@ -5,6 +5,8 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// What is assumed of something that is no terminal, where a text must be wrapped.
 const USUAL_WIDTH: usize = 80;
 /// Lines longer than this are hard to read.
@@ -77,7 +79,7 @@ impl Write for Screen {
 /// Breaks a text into lines of at most `width` characters, between words where that is possible.
 /// Lines that the text has stay lines; what is broken off hangs under the text of its line.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let visible = |piece: &str| piece.trim_end().chars().count();
+    let visible = |piece: &str| piece.trim_end().width();
     let mut lines = Vec::new();
     for line in text.lines() {
         let indent = line.len() - line.trim_start_matches([' ', '-']).len();
@@ -91,13 +93,21 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
             }
             // Longer than a whole line.
             while length + visible(piece) > width {
-                let room = piece.char_indices().nth(width - length);
-                let (fitting, rest) = piece.split_at(room.map_or(piece.len(), |(at, _)| at));
+                let mut end = length;
+                let is_beyond = |(_, letter): &(usize, char)| {
+                    end += letter.width().unwrap_or_default();
+                    end > width
+                };
+                let room = piece.char_indices().find(is_beyond).map_or(piece.len(), |(at, _)| at);
+                // A letter that is wider than all there is has its own line.
+                let least = piece.chars().next().map_or(0, char::len_utf8);
+                let is_start = length == hanging.len();
+                let (fitting, rest) = piece.split_at(if is_start { room.max(least) } else { room });
                 lines.push(std::mem::replace(&mut current, hanging.clone()) + fitting);
                 length = hanging.len();
                 piece = rest;
             }
-            length += piece.chars().count();
+            length += piece.width();
             current.push_str(piece);
         }
         lines.push(current);
@@ -139,6 +149,12 @@ mod tests {
     #[test]
     fn what_is_broken_off_hangs_under_its_text() {
         assert_eq!(wrapped("- {\"a\":1,\"b\":1,5} x", 10), ["- {\"a\":1,", "  \"b\":1,5}", "  x"]);
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        assert_eq!(wrapped("東京都 庁", 6), ["東京都", "庁"]);
+        assert_eq!(wrapped("東京都庁", 5), ["東京", "都庁"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::value::RawValue;
+use unicode_width::UnicodeWidthStr;
 
 use crate::cli::{
     screen::{Screen, Style},
@@ -81,7 +82,7 @@ impl Sheet {
     fn list(&self, width: usize, styled: &dyn Fn(Style, &str) -> String) -> Vec<String> {
         let last = self.first + self.rows.len() as u64;
         let margin = last.to_string().len();
-        let longest = self.columns.iter().map(|field| field.name.chars().count()).max();
+        let longest = self.columns.iter().map(|field| field.name.width()).max();
         let beside = longest.unwrap_or_default().min(MAX_NAME_CHARS);
         let room = width.saturating_sub(margin + beside + 4).max(1);
         let mut lines = Vec::new();
@@ -97,7 +98,8 @@ impl Sheet {
                     Cell::Plain(text) => cut(text, room),
                     Cell::Dim(text) => styled(Style::Dim, text),
                 };
-                let name = format!("{:beside$}", cut(&field.name, beside));
+                let name = cut(&field.name, beside);
+                let name = format!("{name}{}", " ".repeat(beside.saturating_sub(name.width())));
                 lines.push(format!("{number:>margin$}  {}  {value}", styled(Style::Bold, &name)));
                 number.clear();
             }

@@ -8,7 +8,8 @@ use crate::cli::ask::sql;
 
 #[derive(Debug, Args)]
 pub(crate) struct SubjectArguments {
-    /// The dataset, with or without `dataset_`; with `--query`, what `dataset` stands for in it
+    /// The dataset, with or without `dataset_`, or the tool whose latest result it is; with
+    /// `--query`, what `dataset` stands for in it
     #[arg(required_unless_present = "query")]
     id: Option<String>,
     /// What this query gives; `-` reads it from standard input
@@ -31,7 +32,7 @@ impl SubjectArguments {
 
 impl Given {
     pub(crate) fn subject(self, desk: &Desk) -> Result<Subject, ToolError> {
-        let dataset = self.id.map(|name| forebay_tools::dataset_and_table(&name)).transpose()?;
+        let dataset = self.id.map(|name| desk.named(&name)).transpose()?;
         Subject::new(desk, self.sql, dataset)
     }
 }

@@ -1,6 +1,11 @@
 //! Tables for people: aligned columns that fit the terminal.
 
-use std::io::{self, Write};
+use std::{
+    collections::HashMap,
+    io::{self, Write},
+};
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::cli::screen::{Screen, Style};
 
@@ -63,14 +68,20 @@ impl<'h> Table<'h> {
         let heading = self.columns.iter().map(|column| Cell::Plain(harmless(column.heading())));
         let heading: Vec<Cell> = heading.collect();
         let widths = self.widths(width.unwrap_or(usize::MAX));
+        let cuts: Vec<Cut> =
+            (0..widths.len()).map(|place| self.cut(place, widths[place])).collect();
         let rows = std::iter::once(&heading).chain(&self.rows);
         rows.map(|row| {
             let mut line = String::new();
             // Blanks are written when something follows.
             let mut blanks = 0;
-            for ((cell, column), width) in row.iter().zip(&self.columns).zip(&widths) {
-                let text = cut(cell.text(), *width);
-                let room = width.saturating_sub(text.chars().count());
+            for (place, (cell, column)) in row.iter().zip(&self.columns).enumerate() {
+                let width = widths[place];
+                let text = match cuts[place] {
+                    Cut::End => cut(cell.text(), width),
+                    Cut::Middle => cut_in_the_middle(cell.text(), width),
+                };
+                let room = width.saturating_sub(text.width());
                 let (before, after) = match column {
                     Column::Left(_) | Column::Flexible(_) => (0, room),
                     Column::Right(_) => (room, 0),
@@ -93,10 +104,10 @@ impl<'h> Table<'h> {
 
     fn widths(&self, limit: usize) -> Vec<usize> {
         let mut widths: Vec<usize> =
-            self.columns.iter().map(|column| column.heading().chars().count()).collect();
+            self.columns.iter().map(|column| column.heading().width()).collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.text().chars().count());
+                *width = (*width).max(cell.text().width());
             }
         }
         while total(&widths) > limit {
@@ -111,6 +122,25 @@ impl<'h> Table<'h> {
         }
         widths
     }
+
+    /// Where the cells of a column are cut, so that those that differ can still be told apart.
+    fn cut(&self, place: usize, width: usize) -> Cut {
+        let mut whole: HashMap<String, &str> = HashMap::new();
+        for text in self.rows.iter().map(|row| row[place].text()) {
+            if *whole.entry(cut(text, width)).or_insert(text) != text {
+                return Cut::Middle;
+            }
+        }
+        Cut::End
+    }
+}
+
+/// Where a text is cut that is too wide.
+#[derive(Debug, Clone, Copy)]
+enum Cut {
+    End,
+    /// Paths and addresses tend to differ at their ends.
+    Middle,
 }
 
 /// How wide columns of these widths are together.
@@ -148,12 +178,34 @@ impl From<String> for Cell {
     }
 }
 
-/// A text of at most `width` characters.
+/// A text that takes at most `width` columns of a terminal.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if text.width() <= width {
         return text.to_owned();
     }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    format!("{}…", fitting(text.chars(), width.saturating_sub(1)))
+}
+
+fn cut_in_the_middle(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    let end: String = fitting(text.chars().rev(), room - room / 3).chars().rev().collect();
+    format!("{}…{end}", fitting(text.chars(), room / 3))
+}
+
+/// The first of `letters` that fit.
+fn fitting(letters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut room = width;
+    let fits = |letter: &char| match room.checked_sub(letter.width().unwrap_or_default()) {
+        Some(rest) => {
+            room = rest;
+            true
+        }
+        None => false,
+    };
+    letters.take_while(fits).collect()
 }
 
 /// A text from the data, with nothing in it that a terminal takes for more than text.
@@ -199,6 +251,26 @@ mod tests {
         let narrow = lines_of(&table(), Some(1));
         assert_eq!(narrow[1], "list_th…  1,204  é");
         assert_eq!(table().min_width(), narrow[1].chars().count());
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        let mut table = Table::new([Column::Flexible("NAME"), Column::Left("N")]);
+        for name in ["東京都庁", "Oslo", "🚀 start"] {
+            table.push([name.to_owned(), "1".to_owned()]);
+        }
+        let lines = ["NAME      N", "東京都庁  1", "Oslo      1", "🚀 start  1"];
+        assert_eq!(lines_of(&table, None), lines);
+        assert_eq!(cut("東京都庁", 6), "東京…");
+    }
+
+    #[test]
+    fn what_is_cut_can_still_be_told_apart() {
+        let mut table = Table::new([Column::Flexible("FILE")]);
+        for name in ["/home/me/notes/a.txt", "/home/me/notes/b.txt"] {
+            table.push([name.to_owned()]);
+        }
+        assert_eq!(lines_of(&table, Some(12)), ["FILE", "/ho…es/a.txt", "/ho…es/b.txt"]);
     }
 
     #[test]

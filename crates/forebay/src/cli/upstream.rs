@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use forebay_proxy::{
     record::Recorder,
@@ -14,7 +14,7 @@ use forebay_proxy::{
 };
 use http::{HeaderName, HeaderValue};
 
-use crate::{auth, config};
+use crate::{auth, cli::exit::Exit, config};
 
 /// Which server it is, and how it is started.
 #[derive(Debug, Args)]
@@ -75,10 +75,14 @@ impl UpstreamArguments {
             (name, Target::Url(settings), shown)
         } else {
             let mut words = self.command.into_iter();
-            let Some(program) = words.next() else { bail!("there is no command to run") };
+            let Some(program) = words.next() else {
+                return Err(Exit::Usage.told("there is no command to run"));
+            };
             if program.as_encoded_bytes().starts_with(b"-") {
                 let option = program.to_string_lossy();
-                bail!("there is no option `{option}`; see `forebay help`");
+                return Err(
+                    Exit::Usage.told(format!("there is no option `{option}`; see `forebay help`"))
+                );
             }
             let arguments: Vec<OsString> = words.collect();
             let shown = |word: &OsString| word.to_string_lossy().into_owned();

@@ -5,7 +5,7 @@ use std::{
     path::PathBuf,
 };
 
-use super::{Config, Problem, Setting, kind::Given, problem, settings::SETTINGS};
+use super::{Config, Problem, Setting, Sources, kind::Given, problem, settings::SETTINGS};
 
 type Variables = [(OsString, OsString)];
 
@@ -23,9 +23,28 @@ pub(super) fn home(variables: &Variables) -> PathBuf {
     std::path::absolute(&home).unwrap_or(home)
 }
 
-/// The file that `FOREBAY_CONFIG` names.
-pub(super) fn named_file(variables: &Variables) -> Option<PathBuf> {
-    value(variables, FILE).map(PathBuf::from)
+/// The file of settings: the one that a flag or `FOREBAY_CONFIG` names, or that in its usual place.
+pub(super) fn file(sources: &Sources) -> PathBuf {
+    let variables = &sources.variables;
+    let named = sources.file.clone().or_else(|| value(variables, FILE).map(PathBuf::from));
+    named.unwrap_or_else(|| home(variables).join("forebay.toml"))
+}
+
+/// True if someone named the file: then it must be there.
+pub(super) fn is_named(sources: &Sources) -> bool {
+    sources.file.is_some() || value(&sources.variables, FILE).is_some()
+}
+
+/// What a variable says of a setting.
+pub(super) fn given(sources: &Sources, setting: &Setting) -> Option<String> {
+    let given = value(&sources.variables, &setting.variable())?;
+    Some(given.to_string_lossy().into_owned())
+}
+
+/// Where the directory for everything comes from.
+pub(super) fn origin_of_home(sources: &Sources) -> String {
+    let is_set = value(&sources.variables, HOME).is_some();
+    if is_set { HOME.to_owned() } else { "default".to_owned() }
 }
 
 /// Takes over what is set. Returns warnings about variables that mean nothing: they may be somebody

@@ -116,7 +116,7 @@ fn property(setting: &Setting) -> Value {
 const INTRODUCTION: &str = "\
 # Settings
 
-Made by `forebay config`; a test fails when it is stale.
+Made by `forebay config --reference`; a test fails when it is stale.
 
 Forebay needs no settings. Those that you make come from three places, and a later one wins:
 
@@ -131,7 +131,7 @@ not set; one that begins with `FOREBAY_` and means nothing is reported in the lo
 
 Editors with a TOML plugin (Taplo, Even Better TOML) check the file and complete names if its first
 line is `#:schema` and the path of [forebay.schema.json](forebay.schema.json), which
-`forebay config --schema` prints.
+`forebay config --schema` prints. `forebay config` shows what holds, and where it comes from.
 ";
 
 const TOOLS: &str = "

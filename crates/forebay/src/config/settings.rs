@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use forebay_intercept::{OnStoreFailure, OutputSchema, Tokenizer};
+use forebay_tools::Formulas;
 
 use super::{
     Config,
@@ -214,6 +215,14 @@ pub(super) const SETTINGS: &[Setting] = &[
             to: 1_000_000,
             set: |config, tokens| config.offer.reply_tokens = tokens,
         },
+    },
+    Setting {
+        key: "escape_formulas",
+        default: "true",
+        meaning: "Whether a text that a spreadsheet would run as a formula, because it begins with = + - @, a tab or a carriage return, gets a `'` before it in a CSV file. How many there were is told.",
+        kind: Kind::Switch(|config, on| {
+            config.formulas = if on { Formulas::Disarmed } else { Formulas::AsWritten };
+        }),
     },
     Setting {
         key: "query.memory_limit",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forebay_intercept::{Glob, OnStoreFailure, OutputSchema, Tokenizer, ToolRule, When};
-use forebay_tools::Tool;
+use forebay_tools::{Formulas, Tool};
 
 use super::{settings::SETTINGS, *};
 
@@ -101,6 +101,7 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_INJECTED_TOOLS", "read-saved-dataset, analyze-with-duckdb"),
         ("FOREBAY_INJECTED_PREFIX", "kept_"),
         ("FOREBAY_REPLY_TOKENS", "500"),
+        ("FOREBAY_ESCAPE_FORMULAS", "false"),
         ("FOREBAY_QUERY_MEMORY_LIMIT", "100 MB"),
         ("FOREBAY_QUERY_THREADS", "1"),
         ("FOREBAY_QUERY_SPILL_LIMIT", "1 GB"),
@@ -117,6 +118,7 @@ fn every_setting_has_a_variable() {
     assert_eq!(config.durability(), Durability::BeforeCommitReturns);
     let Retention { max_age, max_stored_bytes, compress_after } = config.retention();
     assert_eq!((max_age, max_stored_bytes, compress_after), (None, Some(1 << 30), None));
+    assert_eq!(config.formulas, Formulas::AsWritten);
     let offer = config.offer;
     assert_eq!(offer.tools, [Tool::Analyze, Tool::Read]);
     assert_eq!((offer.prefix.as_str(), offer.reply_tokens), ("kept_", 500));

@@ -88,6 +88,19 @@ fn session(commands: &[&[&str]]) -> String {
 }
 
 #[test]
+fn a_tools_name_can_be_read_exported_and_drawn() {
+    let by_name = fine(&["read", "list_orders", "--limit", "3"]);
+    assert_eq!(by_name, fine(&["read", &id_of("list_orders"), "--limit", "3"]));
+    let rows = fine(&["query", "--dataset", "list_orders", "SELECT count(*) AS n FROM dataset"]);
+    assert!(rows.contains("5000"), "{rows}");
+    let (nothing, told, code) = said(&["read", "list_order"]);
+    assert_eq!((nothing.as_str(), code), ("", Some(3)), "{told}");
+    assert!(told.starts_with("forebay: list_order is neither a dataset nor a tool"), "{told}");
+    let (_, told, code) = said(&["read", "dataset_zzzzzzzz"]);
+    assert_eq!(code, Some(3), "{told}");
+}
+
+#[test]
 fn a_query_gives_a_table_and_says_what_it_leaves_out() {
     let values = "SELECT NULL AS nothing, '' AS empty, 'null' AS word, 12345678901234567890 AS big, \
                   {'a': [1, NULL]} AS nested, 'two' || chr(10) || 'lines' || chr(27) || '[2J' AS odd";
@@ -201,7 +214,7 @@ fn a_text_is_read_as_it_is_and_what_is_said_about_it_goes_elsewhere() {
     assert_eq!(both, (format!("{line}\n{line}\n"), place, Some(0)));
     let mut fields = forebay(["read", dataset.id().as_str(), "--fields", "a"]);
     let (_, told, code) = ended(fields.env("FOREBAY_HOME", &home));
-    assert!(told.contains("read it with --lines or --grep") && code == Some(2), "{told}");
+    assert!(told.contains("read it with --lines or --grep") && code == Some(4), "{told}");
 }
 
 #[test]
@@ -234,7 +247,7 @@ fn files_are_written_in_every_form_and_never_over_another() {
     assert_eq!(fs::read_to_string(file("a.ndjson")).unwrap().lines().count(), 5_000);
     let (_, said_again, code) = said(&["export", &orders, "--output", &file("a.csv")]);
     let expected = format!("forebay: {} exists already: choose another name.\n", file("a.csv"));
-    assert_eq!((said_again, code), (expected, Some(2)));
+    assert_eq!((said_again, code), (expected, Some(4)));
     let query = "SELECT country, count(*) AS orders FROM list_orders GROUP BY 1";
     let one = fine(&["export", "--query", query, "--format", "csv"]);
     let path = kept().join("exports/query.csv");
@@ -248,7 +261,7 @@ fn files_are_written_in_every_form_and_never_over_another() {
         assert_eq!(said, format!("8 rows drawn in {output}\n"));
         assert!(fs::read(&output).unwrap().starts_with(start));
         let (_, told, code) = self::said(&[&plot[..], &["--output", &output]].concat());
-        assert!(told.contains("exists already") && code == Some(2), "{told}");
+        assert!(told.contains("exists already") && code == Some(4), "{told}");
     }
     for entry in fs::read_dir(&folder).unwrap() {
         let mode = entry.unwrap().metadata().unwrap().permissions().mode();
@@ -264,16 +277,18 @@ fn files_are_written_in_every_form_and_never_over_another() {
     assert!(!Path::new("-").exists(), "no file is called so");
     let drawn = fine(&plot);
     assert!(drawn.contains("/exports/query-bar.svg"), "{drawn}");
-    for mistake in [
-        &["export", &orders][..],
-        &["export", "--format", "csv"],
-        &["export", &orders, "--output", "/nowhere/a.csv"],
-        &["plot", &orders, "--chart", "bar", "--x", "contry"],
-        &["plot", &orders, "--chart", "pie", "--x", "country"],
-        &["plot", &orders, "--chart", "bar", "--x", "country", "--output", "a.pdf"],
+    for (mistake, expected) in [
+        (&["export", &orders][..], 2),
+        (&["export", "--format", "csv"], 2),
+        (&["export", &orders, "--output", "/nowhere/a.csv"], 4),
+        (&["export", "list_nothing", "--output", &file("b.csv")], 3),
+        (&["plot", &orders, "--chart", "bar", "--x", "contry"], 4),
+        (&["plot", &orders, "--chart", "pie", "--x", "country"], 2),
+        (&["plot", &orders, "--chart", "bar", "--x", "country", "--output", "a.pdf"], 2),
     ] {
         let (stdout, told, code) = said(mistake);
-        assert_eq!((stdout.as_str(), code), ("", Some(2)), "{told}");
+        assert_eq!((stdout.as_str(), code), ("", Some(expected)), "{told}");
+        assert_eq!(told.matches("forebay: ").count(), 1, "{told}");
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 7, "nothing half-made is left");
 }
@@ -297,7 +312,7 @@ fn the_result_of_a_query_is_shown_with_it_and_has_no_original() {
     let day = store.dataset(&result).unwrap().metadata().timestamp.strftime("%Y/%m/%d").to_string();
     insta::assert_snapshot!("result", settled.replace(&day, "DAY"));
     let (nothing, told, code) = datasets("original");
-    assert_eq!((nothing.as_str(), code), ("", Some(2)));
+    assert_eq!((nothing.as_str(), code), ("", Some(4)));
     assert!(told.contains("is the result of a query") && told.contains("forebay export"), "{told}");
     let (path, _, _) = datasets("path");
     assert!(fs::read(path.trim_end()).unwrap().starts_with(b"PAR1"), "{path}");

@@ -105,7 +105,7 @@ impl Place {
     fn asks(&self) -> (String, String, Option<i32>) {
         let url = &self.url;
         let told = format!("forebay: {url} asks for a login; run: forebay auth login {url}\n");
-        (String::new(), told, Some(2))
+        (String::new(), told, Some(1))
     }
 
     /// What it says to those who are.
@@ -224,11 +224,11 @@ fn what_the_server_refuses_is_told() {
         login.wait_for_stderr(),
         format!("forebay: cannot log in to {url}: the server refuses: access_denied\n")
     );
-    assert_eq!(login.wait().code(), Some(2));
+    assert_eq!(login.wait().code(), Some(1));
 
     let (_, told, code) = place.auth(&["login", url, "--no-browser", "--scope", "nonsense"]);
     assert!(told.contains("Requested scopes are not valid: nonsense"), "{told}");
-    assert_eq!(code, Some(2));
+    assert_eq!(code, Some(1));
     assert_eq!(place.auth(&["check", url]), place.asks());
 }
 
@@ -280,7 +280,7 @@ fn a_server_that_asks_for_no_login_is_told_from_others() {
         said,
         format!("forebay: cannot log in to {missing}: the server answers 404 Not Found\n")
     );
-    assert_eq!(code, Some(2));
+    assert_eq!(code, Some(1));
     let (_, said, _) = place.auth(&["login", "http://192.0.2.1/mcp", "--no-browser"]);
     assert!(said.ends_with("tokens would be sent without TLS; use an https URL\n"), "{said}");
 }
@@ -350,7 +350,7 @@ fn a_server_that_cannot_be_reached_costs_no_login() {
         "{told}"
     );
     assert!(told.ends_with("Connection refused (os error 111)\n"), "{told}");
-    assert_eq!((code, place.kept()), (Some(2), kept));
+    assert_eq!((code, place.kept()), (Some(1), kept));
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn a_login_is_given_up_here_and_at_the_server() {
     let none = format!(
         "forebay: there is no login for {url}; `forebay auth list` shows those that there are\n"
     );
-    assert_eq!((told, code), (none, Some(2)));
+    assert_eq!((told, code), (none, Some(3)));
 }
 
 #[test]

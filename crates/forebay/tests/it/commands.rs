@@ -18,16 +18,17 @@ fn output_of(arguments: &[&str]) -> (String, String, Option<i32>) {
 
 #[test]
 fn mistakes_on_the_command_line_say_what_to_write() {
-    let mistakes: [&[&str]; 5] = [
-        &["wrap"],
-        &["wrap", "--recrod", "file", "--", "cat"],
-        &["wrap", "--env", "FOO", "--", "cat"],
-        &["wrap", "--grace", "soon", "--", "cat"],
-        &["wrap", "--record", "/nonexistent/file", "--", "cat"],
+    let mistakes: [(&[&str], i32); 5] = [
+        (&["wrap"], 2),
+        (&["wrap", "--recrod", "file", "--", "cat"], 2),
+        (&["wrap", "--env", "FOO", "--", "cat"], 2),
+        (&["wrap", "--grace", "soon", "--", "cat"], 2),
+        (&["wrap", "--record", "/nonexistent/file", "--", "cat"], 1),
     ];
-    let said = mistakes.map(|arguments| {
+    let said = mistakes.map(|(arguments, expected)| {
         let (stdout, stderr, code) = output_of(arguments);
-        assert_eq!((stdout.as_str(), code), ("", Some(2)), "{arguments:?}");
+        assert_eq!((stdout.as_str(), code), ("", Some(expected)), "{arguments:?}");
+        assert!(stderr.starts_with("forebay: "), "{stderr}");
         format!("$ forebay {}\n{stderr}", arguments.join(" "))
     });
     insta::assert_snapshot!("mistakes", said.join("\n"));

@@ -1,6 +1,6 @@
 //! Documents that are made from the code, and facts that the documents state about it.
 
-use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf, process::Command};
 
 use crate::forebay;
 
@@ -24,26 +24,46 @@ pub(crate) fn is_current(path: &str, generated: &str) {
 
 #[test]
 fn the_command_line_reference_is_current() {
-    let help = |arguments: &[&str]| {
-        let output = forebay(arguments).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-    };
-    let commands = [
-        "wrap", "serve", "auth", "datasets", "query", "read", "export", "plot", "stats", "demo",
-        "config",
-    ];
-    let of_command = |command: &&str| {
-        format!("\n## `forebay {command}`\n\n```text\n{}\n```\n", help(&[command, "--help"]))
-    };
-    let reference = format!(
-        "# The command line\n\n\
-         Made from the program's own help; a test fails when it is stale.\n\n\
-         ## `forebay`\n\n```text\n{}\n```\n{}",
-        help(&["--help"]),
-        commands.iter().map(of_command).collect::<String>()
-    );
+    let mut reference = "# The command line\n\n\
+                         Made from the program's own help; a test fails when it is stale.\n"
+        .to_owned();
+    add_help(&mut reference, &[]);
     is_current("docs/cli.md", &reference);
+}
+
+/// Adds the help of a command, then that of all below it, as the program lists them.
+fn add_help(reference: &mut String, command: &[&str]) {
+    let output =
+        forebay(command.iter().copied().chain(["--help"])).env("COLUMNS", "100").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let help = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    let name = [&["forebay"], command].concat().join(" ");
+    let level = if command.len() > 1 { "###" } else { "##" };
+    write!(reference, "\n{level} `{name}`\n\n```text\n{help}\n```\n").unwrap();
+    let listed = help.split("\nCommands:\n").nth(1).unwrap_or_default().split("\n\n").next();
+    // What stands two columns in is a name; deeper lies what goes on from the line before.
+    let names = listed.unwrap_or_default().lines().filter_map(|line| {
+        let name = line.strip_prefix("  ").filter(|line| !line.starts_with(' '))?;
+        name.split(' ').next().filter(|name| *name != "help")
+    });
+    for name in names {
+        add_help(reference, &[command, &[name]].concat());
+    }
+}
+
+#[test]
+fn the_reference_has_every_command() {
+    let page = fs::read_to_string(repository().join("docs/cli.md")).unwrap();
+    for command in ["wrap", "auth login", "auth logout", "datasets list", "datasets gc", "config"] {
+        assert!(page.contains(&format!("# `forebay {command}`")), "{command}");
+    }
+    assert!(page.lines().all(|line| line.chars().count() <= 110), "help is wrapped");
+}
+
+#[test]
+fn what_the_tests_need_they_fetch() {
+    let made = fs::read_to_string(repository().join("crates/testkit/peers/corpus/items.json"));
+    assert!(!made.unwrap().contains("--offline"), "on a new machine nothing is there yet");
 }
 
 #[test]
@@ -51,7 +71,7 @@ fn the_reference_of_settings_is_current() {
     let printed = |arguments: &[&str]| {
         String::from_utf8(forebay(arguments).output().unwrap().stdout).unwrap()
     };
-    is_current("docs/configuration.md", &printed(&["config"]));
+    is_current("docs/configuration.md", &printed(&["config", "--reference"]));
     is_current("docs/forebay.schema.json", &printed(&["config", "--schema"]));
 }
 

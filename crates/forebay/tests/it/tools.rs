@@ -9,6 +9,7 @@ mod nested;
 mod offering;
 mod reading;
 mod shapes;
+mod times;
 mod workers;
 
 use std::{fs, path::PathBuf};

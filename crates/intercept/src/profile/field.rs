@@ -18,6 +18,10 @@ pub(crate) struct Field {
     /// What it is called in what the records lie in, if it comes from there.
     pub(crate) carried: Option<String>,
     pub(crate) kind: Kind,
+    /// Some of its times are written with an offset from UTC. In SQL they are in UTC.
+    pub(crate) has_offset: bool,
+    /// What SQL calls the same times as they are written, without the offset.
+    pub(crate) local: Option<String>,
     /// In how many records it has a value.
     pub(crate) present: u64,
     /// In how many it is null or missing.
@@ -89,6 +93,9 @@ impl Field {
         }
         if let Some(carried) = &self.carried {
             facts["carried"] = carried.as_str().into();
+        }
+        if let Some(local) = &self.local {
+            facts["localColumn"] = local.as_str().into();
         }
         self.add_facts(&mut facts);
         facts

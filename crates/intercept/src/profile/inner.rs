@@ -144,10 +144,12 @@ fn look<'t>(
             (Kind::Map, _, Some(entries)) => {
                 let mut key = entries.key.clone();
                 key.name = String::from_utf8_lossy(KEY).into_owned();
+                // Only members of objects have their local times beside them.
+                key.has_offset = false;
                 let mut fields = vec![key];
                 let value_is_plain = entries.value.kind != Kind::Struct;
                 if value_is_plain {
-                    fields.push(entries.value.clone());
+                    fields.push(Field { has_offset: false, ..entries.value.clone() });
                 } else {
                     fields.extend(entries.value.inside.members.iter().cloned());
                 }
@@ -169,7 +171,9 @@ fn look<'t>(
 
 impl Found<'_> {
     fn table(self, parent: usize) -> Table {
-        let taken: Vec<&str> = self.fields.iter().map(|field| field.column.as_str()).collect();
+        let columns = self.fields.iter().map(|field| field.column.as_str());
+        let locals = self.fields.iter().filter_map(|field| field.local.as_deref());
+        let taken: Vec<&str> = columns.chain(locals).collect();
         let (carried, has_number) = carried(self.from, &taken);
         Table {
             path: self.path,

@@ -25,8 +25,13 @@ pub(super) fn settle(fields: &mut [Field]) {
         field.carried = Some(given);
     }
     let columns = unique(fields.iter().map(|field| field.name.as_str()));
+    let locals = fields.iter().zip(&columns).filter(|(field, _)| field.has_offset);
+    let locals: Vec<String> = locals.map(|(_, column)| format!("{column}_local")).collect();
+    let all = unique(columns.iter().chain(&locals).map(String::as_str));
+    let mut locals = all[columns.len()..].iter().cloned();
     for (field, column) in fields.iter_mut().zip(columns) {
         field.column = column;
+        field.local = if field.has_offset { locals.next() } else { None };
     }
 }
 

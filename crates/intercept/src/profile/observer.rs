@@ -34,6 +34,7 @@ pub(super) struct Observer {
     /// How the first time is written, and whether another is written differently.
     style: Option<(u8, Vec<u8>)>,
     has_styles: bool,
+    has_offset: bool,
     longest: usize,
     /// Cells such as `NA`, and how often each occurs.
     markers: Vec<(Vec<u8>, u64)>,
@@ -100,6 +101,7 @@ impl Observer {
             texts: None,
             style: None,
             has_styles: false,
+            has_offset: false,
             longest: 0,
             markers: Vec::new(),
             inside: Inside::default(),
@@ -138,6 +140,7 @@ impl Observer {
         self.has_styles |= later.has_styles
             || matches!((&self.style, &later.style), (Some(ours), Some(theirs)) if ours != theirs);
         self.style = self.style.take().or(later.style);
+        self.has_offset |= later.has_offset;
         for integer in later.integers.into_iter().flat_map(|(low, high)| [low, high]) {
             let (low, high) = self.integers.unwrap_or((integer, integer));
             self.integers = Some((low.min(integer), high.max(integer)));
@@ -322,6 +325,9 @@ impl Observer {
         } else if kind.is_text() {
             self.extend_texts(value);
         }
+        if kind == Kind::Timestamp && !self.has_offset {
+            self.has_offset = range::has_offset(value);
+        }
         if kind == Kind::Timestamp && !self.has_styles {
             let (separator, zone) = range::time_style(value);
             match &self.style {
@@ -392,6 +398,8 @@ impl Observer {
             name: self.name,
             carried: None,
             kind,
+            has_offset: kind == Kind::Timestamp && self.has_offset,
+            local: None,
             present: self.kinds.all(),
             nulls: records - self.kinds.all(),
             distinct,

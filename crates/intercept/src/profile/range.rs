@@ -40,6 +40,12 @@ pub(super) fn of_texts((low, high): &(Vec<u8>, Vec<u8>)) -> Option<(String, Stri
     })
 }
 
+/// True if a time says how far its clock is from UTC, and that is not nothing.
+pub(super) fn has_offset(timestamp: &[u8]) -> bool {
+    let zone = time_style(timestamp).1.trim_ascii();
+    matches!(zone.first(), Some(b'+' | b'-')) && zone.iter().any(|byte| matches!(byte, b'1'..=b'9'))
+}
+
 /// How a time is written: what stands between the day and the time, and what behind the time.
 pub(super) fn time_style(timestamp: &[u8]) -> (u8, &[u8]) {
     let rest = timestamp.get(16..).unwrap_or_default();

@@ -18,7 +18,10 @@ use crate::{
 /// A column, or what lies in one.
 pub(super) enum Column {
     Text,
+    /// Times in UTC.
     Timestamp,
+    /// Times as they are written, without the offset.
+    LocalTime,
     Date,
     /// Numbers and booleans.
     Plain,
@@ -41,6 +44,8 @@ struct Member {
     /// Its name in SQL, with the colon behind it.
     lead: Vec<u8>,
     column: Column,
+    /// The same for times as they are written, if they have a column of their own.
+    local_lead: Option<Vec<u8>>,
     /// The object that has a value for it already: of two of the same name the first one counts.
     last_object: u64,
 }
@@ -66,6 +71,7 @@ impl Column {
             Raw::Json(json @ [b'"', ..]) if has_cells => self.cell(row, &text_of(json)),
             Raw::Json(json) => self.json(row, json, has_cells),
             Raw::Text(text) if matches!(self, Self::Timestamp) => timestamp(row, text),
+            Raw::Text(text) if matches!(self, Self::LocalTime) => local_time(row, text),
             Raw::Text(text) => push_text(row, text),
             Raw::Cell(cell) => self.cell(row, cell),
         }
@@ -74,6 +80,7 @@ impl Column {
     fn json(&mut self, row: &mut Vec<u8>, json: &[u8], has_cells: bool) {
         match (self, json.first()) {
             (Self::Timestamp, Some(b'"')) => timestamp(row, &text_of(json)),
+            (Self::LocalTime, Some(b'"')) => local_time(row, &text_of(json)),
             (Self::Struct(members), Some(b'{')) => members.write(row, json, has_cells),
             // Among objects, an empty list is one that is empty, and the other way round.
             (Self::Struct(_) | Self::Map(_), Some(b'[')) if is_empty(json) => row.extend(b"{}"),
@@ -111,6 +118,7 @@ impl Column {
             Self::Text | Self::Json => push_text(row, cell),
             _ if is_marker(cell) => row.extend(b"null"),
             Self::Timestamp => timestamp(row, trimmed),
+            Self::LocalTime => local_time(row, trimmed),
             _ => push_text(row, trimmed),
         }
     }
@@ -120,21 +128,27 @@ impl Members {
     /// Members by their facts, each with the name that it has in SQL.
     fn of(facts: &Value) -> Self {
         let fields = || facts.as_array().into_iter().flatten();
-        let lead = |field: &Value| {
-            let name = field.get("column").unwrap_or(&field["name"]);
-            format!("{name}:").into_bytes()
+        let lead = |name: &Value| format!("{name}:").into_bytes();
+        let member = |field: &Value| Member {
+            lead: lead(field.get("column").unwrap_or(&field["name"])),
+            column: Column::of(field),
+            local_lead: field.get("localColumn").map(lead),
+            last_object: 0,
         };
-        let member =
-            |field| Member { lead: lead(field), column: Column::of(field), last_object: 0 };
         Self { by_name: places(fields()), list: fields().map(member).collect(), objects: 0 }
     }
 
-    /// The columns of a table, each called by its place.
+    /// The columns of a table, each called by its place; those of local times come after all others.
     pub(super) fn by_place(facts: &Value) -> Self {
         let mut members = Self::of(facts);
-        for (place, member) in members.list.iter_mut().enumerate() {
-            member.lead = format!("\"{place}\":").into_bytes();
-        }
+        let leads = members.list.iter_mut().map(|member| &mut member.lead);
+        let mut place = 0;
+        let mut name = |lead: &mut Vec<u8>| {
+            *lead = format!("\"{place}\":").into_bytes();
+            place += 1;
+        };
+        leads.for_each(&mut name);
+        members.list.iter_mut().filter_map(|member| member.local_lead.as_mut()).for_each(name);
         members
     }
 
@@ -154,6 +168,11 @@ impl Members {
         row.extend_from_slice(&member.lead);
         member.column.write(row, value, cells);
         row.push(b',');
+        if let Some(lead) = &member.local_lead {
+            row.extend_from_slice(lead);
+            Column::LocalTime.write(row, value, cells);
+            row.push(b',');
+        }
     }
 
     fn write(&mut self, row: &mut Vec<u8>, json: &[u8], has_cells: bool) {
@@ -214,17 +233,45 @@ fn as_it_stands(row: &mut Vec<u8>, json: &[u8]) {
     mend_surrogates(&mut row[start..]);
 }
 
-/// A time in UTC, with a point before its fraction: what reads these lines knows no other.
+/// A time in UTC, in the one form that what reads these lines knows for certain.
 fn timestamp(row: &mut Vec<u8>, text: &[u8]) {
-    let text = String::from_utf8_lossy(text).replacen(',', ".", 1);
-    let is_utc = text.ends_with(['Z', 'z'])
-        || !text.bytes().skip(16).any(|byte| matches!(byte, b'+' | b'-'));
-    let other_zone = || -> Option<String> {
-        let time: Timestamp = text.trim().replacen(' ', "T", 1).parse().ok()?;
+    let text = String::from_utf8_lossy(text);
+    let in_utc = || -> Option<String> {
+        let (date, clock, zone) = parts(&text)?;
+        let Some(offset) = zone.strip_prefix(['+', '-']) else {
+            return Some(format!("{date} {clock}"));
+        };
+        let (hours, minutes) = offset.split_at_checked(2)?;
+        let minutes = match minutes.trim_start_matches(':') {
+            "" => "00",
+            minutes => minutes,
+        };
+        let time = format!("{date}T{clock}{}{hours}:{minutes}", &zone[..1]);
+        let time: Timestamp = time.parse().ok()?;
         Some(time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S%.f").to_string())
     };
-    let time = if is_utc { None } else { other_zone() };
-    push_text(row, time.unwrap_or(text).as_bytes());
+    push_text(row, in_utc().as_deref().unwrap_or(&text).as_bytes());
+}
+
+/// What a clock showed, wherever it stood.
+fn local_time(row: &mut Vec<u8>, text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let shown = parts(&text).map(|(date, clock, _)| format!("{date} {clock}"));
+    push_text(row, shown.as_deref().unwrap_or(&text).as_bytes());
+}
+
+/// The day of a time, its clock with seconds and a point before their fraction, and its zone.
+fn parts(text: &str) -> Option<(&str, String, &str)> {
+    let text = text.trim();
+    let (date, rest) = text.split_at_checked(10)?;
+    let rest = rest.get(1..)?;
+    let is_clock = |letter: char| letter.is_ascii_digit() || matches!(letter, ':' | '.' | ',');
+    let end = rest.find(|letter| !is_clock(letter)).unwrap_or(rest.len());
+    let clock = rest[..end].replace(',', ".");
+    let mut clock = if clock.len() == 5 { clock + ":00" } else { clock };
+    // Zeros behind microseconds.
+    clock.truncate("00:00:00.000000".len());
+    Some((date, clock, rest[end..].trim()))
 }
 
 /// Half a surrogate pair is allowed in JSON, but no text can hold it: what reads these lines would

@@ -81,13 +81,19 @@ impl<'a> Teller<'a> {
                     format!("->>{}", names::json_key(&field.name, MAX_NAME_CHARS))
                 }
             };
-            return format!("{name}{}", brief(field, &members));
+            let local = way.local(field).map(|local| format!(" (UTC; {local})"));
+            return format!("{name}{}{}", brief(field, &members), local.unwrap_or_default());
         }
         let name = match way {
             Way::Column(_) => names::shown(&field.column, MAX_NAME_CHARS),
             Way::Json(_) => path,
         };
         let mut facts = kind(field) + &values(field, self.extent.values);
+        if let Some(local) = way.local(field) {
+            let _ = write!(facts, ", UTC in SQL, as written in {local}");
+        } else if matches!(way, Way::Column(_)) && tree::innermost(field).has_offset {
+            facts.push_str(", UTC in SQL");
+        }
         if let Some(items) = lists_of(field) {
             facts.push_str(&lengths(items));
         }
@@ -147,6 +153,9 @@ impl<'a> Teller<'a> {
         };
         let mut facts = json!({"name": name});
         self.add_facts(&mut facts, field, self.is_full(node));
+        if let Some(local) = way.local(field) {
+            facts["local_time_in"] = local.into();
+        }
         if field.kind == Kind::Json {
             facts["reach"] = match way {
                 Way::Column(_) => format!("({path}->>'$')").into(),
@@ -350,6 +359,15 @@ impl Way {
                     outer.trim_start_matches('(').trim_end_matches(')').replace("->>", "->");
                 format!("({outer}->>{})", names::json_key(&field.name, MAX_NAME_CHARS))
             }
+        }
+    }
+
+    /// Where a field's times are as they are written, if that is not where they are in UTC.
+    fn local(&self, field: &Field) -> Option<String> {
+        match self {
+            Self::Column(_) => Some(names::shown(field.local.as_deref()?, MAX_NAME_CHARS)),
+            // JSON is as it is written.
+            Self::Json(_) => None,
         }
     }
 

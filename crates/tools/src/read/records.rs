@@ -85,6 +85,8 @@ struct Table<'d> {
     columns: Vec<Column>,
     /// What the fields of the columns are called in the payload.
     fields: Vec<String>,
+    /// How many of these there are; behind them come those that SQL has besides.
+    own: usize,
     /// Records stand in the payload as JSON.
     is_written: bool,
     /// The columns that stand elsewhere: keys, and what is said of the records' parents.
@@ -137,12 +139,14 @@ impl<'d> Table<'d> {
         let count =
             if is_result(dataset) { description.record_count } else { facts["records"].as_u64() };
         let format = description.more.get("format").and_then(Value::as_str);
+        let own = || facts["fields"].as_array().into_iter().flatten();
         let mut table = Self {
             dataset,
             name: quoted(&table_name(dataset.id(), &names[index])),
             records: count.unwrap_or_default(),
             columns: Vec::new(),
-            fields: facts["fields"].as_array().into_iter().flatten().map(name_of).collect(),
+            fields: own().map(name_of).chain(own().filter_map(local_of)).collect(),
+            own: own().count(),
             is_written: matches!(format, Some("json" | "ndjson"))
                 && matches!(facts["kind"].as_str(), Some("list" | "map" | "grouped"))
                 && facts.get("without").is_none(),
@@ -197,8 +201,14 @@ impl<'d> Table<'d> {
         page: &Page,
         fields: &[&Column],
     ) -> Result<Option<Vec<String>>, ToolError> {
-        let foreign: Vec<&Column> =
-            self.foreign.iter().filter_map(|index| self.columns.get(*index)).collect();
+        let is_asked_for = |column: &Column| fields.iter().any(|field| field.name == column.name);
+        let columns = self.columns.iter().enumerate();
+        let foreign: Vec<&Column> = columns
+            .filter(|(index, column)| {
+                self.foreign.contains(index) || (*index >= self.own && is_asked_for(column))
+            })
+            .map(|(_, column)| column)
+            .collect();
         let mut columns = PLACE.to_owned();
         for column in &foreign {
             let _ = write!(columns, ", {}", quoted(&column.name));
@@ -301,6 +311,11 @@ fn cut(record: &str, budget: Budget) -> String {
 fn foreign(facts: &Value) -> Vec<usize> {
     let fields = facts["fields"].as_array().into_iter().flatten().enumerate();
     fields.filter(|(_, field)| field.get("carried").is_some()).map(|(index, _)| index).collect()
+}
+
+/// The column that has the times of a field as they are written, if there is one.
+fn local_of(field: &Value) -> Option<String> {
+    field["localColumn"].as_str().map(str::to_owned)
 }
 
 fn name_of(field: &Value) -> String {

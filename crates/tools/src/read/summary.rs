@@ -163,6 +163,7 @@ fn kind(field: &Value) -> String {
     match name {
         "list" => format!("list of {}", kind(&field["items"])),
         "map" => format!("map to {}", kind(&field["values"])),
+        "timestamp" if field.get("localColumn").is_some() => "timestamp, UTC in SQL".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -224,6 +225,9 @@ fn one(field: &Named<'_>, facts: &[&str]) -> String {
             }
             fact => known.push((fact, value.clone())),
         }
+    }
+    if let Some(local) = field.facts.get("localColumn") {
+        known.push(("local_time_in", local.clone()));
     }
     json::object(known)
 }

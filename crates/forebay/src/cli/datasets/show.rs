@@ -104,6 +104,9 @@ fn kind(field: &Value) -> String {
     match field["type"].as_str() {
         Some("list") => format!("list of {}", kind(&field["items"])),
         Some("map") => format!("map to {}", kind(&field["values"])),
+        Some("timestamp") if field.get("localColumn").is_some() => {
+            format!("timestamp, UTC in SQL, local in {}", text(&field["localColumn"]))
+        }
         _ => text(&field["type"]),
     }
 }

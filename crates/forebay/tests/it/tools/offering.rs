@@ -128,3 +128,18 @@ fn arguments_that_cannot_be_understood_are_told_with_what_to_write() {
         assert!(error.contains(&told.to_lowercase()), "{tool} {arguments}: {error}");
     }
 }
+
+#[test]
+fn one_server_with_tools_answers_for_all_that_share_its_home() {
+    let mut quiet = Client::with("tools_of_one", &["--tools", "none", "--name", "quiet"], &[]);
+    let listed = quiet.ask("tools/list", &json!({})).to_string();
+    assert!(!listed.contains("analyze-with-duckdb"), "{listed}");
+    let id = quiet.keep(&(0..900).map(|n| json!({"n": n, "t": "x".repeat(40)})).collect());
+    let mut other = Client::at(quiet.home.clone(), &["--name", "other"], &[]);
+    let mut ask = |table: &str| {
+        let query = json!({"query": format!("SELECT count(*) AS n FROM {table}")});
+        other.call("analyze-with-duckdb", &query).rows().to_owned()
+    };
+    assert_eq!(ask(&id), "n\n900");
+    assert_eq!(ask("quiet.file"), "n\n900", "by the name of its server and tool");
+}

@@ -36,7 +36,21 @@ fn every_shape_is_answered_as_it_is() {
     let fine =
         records(60, |n| json!({"t": format!("2024-01-01T10:00:00.123456{n:03}Z"), "s": note()}));
     let spaced = records(60, |n| json!({"n": n, "state": "in  progress", "a\nb": 1, "s": note()}));
+    let forms = [
+        "2024-01-01T10:00Z",
+        "2024-01-01 10:00:00 +0200",
+        "2024-01-01 10:00:00 Z",
+        "2024-01-01t10:00:00z",
+    ];
+    let time = |n: u64| forms[usize::try_from(n % 4).unwrap()];
+    let times =
+        records(60, |n| json!({"o": {"t": time(n), "n": n}, "l": [{"t": time(n)}], "s": note()}));
     for (text, query, rows) in [
+        (
+            times.to_string(),
+            "SELECT sum(o.n) n, min(o.t) t, (SELECT count(*) FROM {}_l WHERE hour(t) = 10) c FROM {}",
+            "n,t,c\n1770,2024-01-01 08:00:00,45",
+        ),
         (sequence.join("\n"), "SELECT count(*) c FROM {}", "c\n40"),
         (
             format!("[{}]", python.join(", ")),

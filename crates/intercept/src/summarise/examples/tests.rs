@@ -10,6 +10,8 @@ fn field(name: &str, kind: Kind, top: &[&str]) -> Field {
         column: name.to_owned(),
         carried: None,
         kind,
+        has_offset: false,
+        local: None,
         present: 100,
         nulls: 0,
         distinct: Some(Count::Exactly(50)),
