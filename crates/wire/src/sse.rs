@@ -4,6 +4,9 @@
 //! event's data is. What an event means (which message it carries, where a stream is resumed) is
 //! left to whoever asks.
 
+#[cfg(any(test, fuzzing))]
+pub mod judge;
+
 use memchr::{memchr2, memchr2_iter, memchr3};
 
 /// An id or a type longer than this is dropped, to bound what is held.
