@@ -89,7 +89,7 @@ impl SettingsArguments {
         let variables = std::env::vars_os().collect();
         let (config, warnings) = Config::load(&Sources { file: self.config, variables, flags })?;
         for warning in warnings {
-            tracing::warn!("{warning}");
+            tracing::warn!("{warning}; passed over");
         }
         Ok(config)
     }

@@ -18,8 +18,8 @@ use forebay_query::Limits;
 use forebay_store::{Durability, Retention};
 use forebay_tools::Offer;
 
+use self::problem::Problem;
 pub(crate) use self::{kind::Given, problem::Problems};
-use self::{problem::Problem, settings::Setting};
 
 /// How Forebay behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,11 +28,13 @@ pub(crate) struct Config {
     pub(crate) persist_location: PathBuf,
     pub(crate) cleanup_after_days: u64,
     pub(crate) max_store_bytes: u64,
+    pub(crate) max_spool_bytes: u64,
     pub(crate) compress_after_days: u64,
     pub(crate) wait_for_disk: bool,
     pub(crate) policy: Policy,
     pub(crate) offer: Offer,
     pub(crate) query: Limits,
+    pub(crate) ca_file: Option<PathBuf>,
 }
 
 /// Where settings come from, besides the file in its usual place.
@@ -47,30 +49,34 @@ pub(crate) struct Sources {
 }
 
 /// The directory for everything of Forebay's, wherever results are kept.
-pub(crate) fn home() -> PathBuf {
-    environment::home(&std::env::vars_os().collect::<Vec<_>>())
+pub(crate) fn home() -> Result<PathBuf, Problems> {
+    let home = environment::home(&std::env::vars_os().collect::<Vec<_>>());
+    home.map_err(|problem| Problems(vec![problem]))
 }
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Config {
-    /// Reads all settings. With them comes what is odd but no reason to stop.
+    /// Reads all settings. With them comes what was passed over.
     pub(crate) fn load(sources: &Sources) -> Result<(Self, Vec<Problem>), Problems> {
-        let home = environment::home(&sources.variables);
+        // Without it, it is not known where the file is.
+        let home =
+            environment::home(&sources.variables).map_err(|problem| Problems(vec![problem]))?;
         let mut config = Self::kept_in(home.clone());
         let mut problems = Vec::new();
-        let named = sources.file.clone().or_else(|| environment::named_file(&sources.variables));
+        let named = environment::named_file(sources.file.as_deref(), &sources.variables);
         match named {
             Some(path) => file::read_named(&path, &mut config, &mut problems),
             None => file::read_if_there(&home.join("forebay.toml"), &mut config, &mut problems),
         }
-        let warnings = environment::read(&sources.variables, &mut config, &mut problems);
+        environment::read(&sources.variables, &mut config, &mut problems);
         for (flag, key, given) in &sources.flags {
             let setting = settings::named(key);
             let set = setting.and_then(|setting| setting.set(&mut config, given).err());
             problems.extend(set.map(|what| Problem::of_flag(flag, what)));
         }
-        if problems.is_empty() { Ok((config, warnings)) } else { Err(Problems(problems)) }
+        let is_refused = problems.iter().any(Problem::is_grave);
+        if is_refused { Err(Problems(problems)) } else { Ok((config, problems)) }
     }
 
     /// What holds if nothing is said.
@@ -80,11 +86,13 @@ impl Config {
             persist_location: home,
             cleanup_after_days: 30,
             max_store_bytes: 0,
+            max_spool_bytes: 4_000_000_000,
             compress_after_days: 1,
             wait_for_disk: false,
             policy: Policy::default(),
             offer: Offer::default(),
             query: Limits::default(),
+            ca_file: None,
         }
     }
 

@@ -6,21 +6,34 @@ mod cli;
 mod config;
 mod demo;
 mod observe;
+mod trust;
 
 use std::{
-    io::{stdin, stdout},
+    io::{IsTerminal, stdin, stdout},
     process::ExitCode,
 };
 
 use clap::Parser;
+use forebay_proxy::transport::stdio;
 
 use crate::cli::{Cli, Command, ask::Interrupted, screen::Screen};
 
 /// What a program ends with that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
 
+/// What a program ends with whose command line or settings are wrong.
+const MISTAKE: u8 = 2;
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && is_started_by_a_client() => {
+            let _ = error.print();
+            let _ = stdio::refuse(format!("Forebay cannot start: {}", error.to_string().trim()));
+            return ExitCode::from(MISTAKE);
+        }
+        Err(error) => error.exit(),
+    };
     observe::start(&cli.log);
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
@@ -56,5 +69,11 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// Says what went wrong; the code is the one for a mistake in the command line.
 fn fail(error: &anyhow::Error) -> ExitCode {
     observe::say(&format!("{error:#}"));
-    ExitCode::from(2)
+    ExitCode::from(MISTAKE)
+}
+
+/// True if a client on our standard input and output waits for what it asks: it shows the answers that
+/// it gets, and often nothing of what is said on stderr.
+fn is_started_by_a_client() -> bool {
+    std::env::args_os().nth(1).is_some_and(|command| command == "wrap") && !stdin().is_terminal()
 }
