@@ -186,15 +186,16 @@ impl Events {
     }
 
     fn end_value(&mut self) {
-        if self.kept.len() > MAX_VALUE_BYTES {
+        let text = String::from_utf8_lossy(&self.kept);
+        // What is no UTF-8 grows when it is replaced.
+        if text.len() > MAX_VALUE_BYTES {
             return;
         }
-        let text = || String::from_utf8_lossy(&self.kept).into_owned();
         match self.field {
-            Field::Id if !self.kept.contains(&0) => self.fields.id = Some(text()),
-            Field::Event => self.fields.event = Some(text()),
+            Field::Id if !self.kept.contains(&0) => self.fields.id = Some(text.into_owned()),
+            Field::Event => self.fields.event = Some(text.into_owned()),
             Field::Retry if self.kept.iter().all(u8::is_ascii_digit) => {
-                self.fields.retry = text().parse().ok().or(self.fields.retry);
+                self.fields.retry = text.parse().ok().or(self.fields.retry);
             }
             Field::Id | Field::Retry | Field::Data | Field::Ignored => {}
         }

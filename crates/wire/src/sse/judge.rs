@@ -90,7 +90,7 @@ pub(super) fn by_the_book(input: &[u8]) -> Vec<Got> {
         let value = value.strip_prefix(b":").unwrap_or(value);
         let value = value.strip_prefix(b" ").unwrap_or(value);
         let lossy = String::from_utf8_lossy(value).into_owned();
-        let is_dropped = name != b"data" && value.len() > MAX_VALUE_BYTES;
+        let is_dropped = name != b"data" && lossy.len() > MAX_VALUE_BYTES;
         match name {
             b"" => got.push(Got::Comment),
             b"data" => {

@@ -78,6 +78,8 @@ fn values_that_are_too_long_are_dropped_and_data_is_not() {
     let long = "x".repeat(MAX_VALUE_BYTES + 1);
     let input = format!("id: {long}\nevent: {long}\ndata: {long}\n\n");
     assert_eq!(read(input.as_bytes(), &[100]), [data(&long)]);
+    let grows = [b"id: ", [0xFF; MAX_VALUE_BYTES / 2].as_slice(), b"\n\n"].concat();
+    assert_eq!(read(&grows, &[100]), [], "when it is made UTF-8");
     let fits = "x".repeat(MAX_VALUE_BYTES);
     let input = format!("id: {fits}\n\n");
     let expected = [Got::Event(Vec::new(), fields(Some(&fits), None, None, false))];
