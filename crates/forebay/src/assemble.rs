@@ -121,5 +121,6 @@ pub(crate) fn store(config: &Config) -> Result<Store> {
 
 /// Where messages that are too long for memory are kept while they pass.
 pub(crate) fn spool(config: &Config) -> Spool {
-    Spool { max_memory_bytes: MAX_MEMORY_BYTES, directory: config.persist_location.join("spool") }
+    let directory = config.persist_location.join("spool");
+    Spool::new(MAX_MEMORY_BYTES, config.max_spool_bytes, directory)
 }

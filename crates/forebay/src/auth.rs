@@ -20,6 +20,7 @@ use std::{future::Future, path::Path, sync::Arc};
 
 use anyhow::Result;
 use forebay_proxy::transport::http::Credentials;
+use reqwest::Certificate;
 use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 use self::credentials::KeptLogin;
@@ -35,8 +36,12 @@ pub(crate) use self::{
 
 /// What lets us in at the upstream with this URL: the login that is kept for it under `home`, now or
 /// later. Whoever logs in meanwhile, in another process, is let in without a restart.
-pub(crate) fn stored(home: &Path, url: &str) -> Result<Arc<dyn Credentials>> {
-    Ok(Arc::new(KeptLogin::new(Keep::new(home), Address::parse(url)?)))
+pub(crate) fn stored(
+    home: &Path,
+    url: &str,
+    trusted: &[Certificate],
+) -> Result<Arc<dyn Credentials>> {
+    Ok(Arc::new(KeptLogin::new(Keep::new(home), Address::parse(url)?, trusted.to_vec())))
 }
 
 /// Lets a future log nothing: what rmcp logs for debugging has codes and tokens in it.

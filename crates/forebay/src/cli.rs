@@ -94,7 +94,7 @@ impl SettingsArguments {
     pub(crate) fn load(self, flags: Vec<(&'static str, &'static str, Given)>) -> Result<Config> {
         let (config, warnings) = Config::load(&self.sources(flags))?;
         for warning in warnings {
-            tracing::warn!("{warning}");
+            tracing::warn!("{warning}; passed over");
         }
         Ok(config)
     }

@@ -19,8 +19,8 @@ use forebay_query::Limits;
 use forebay_store::{Durability, Retention};
 use forebay_tools::{Formulas, Offer};
 
+use self::problem::Problem;
 pub(crate) use self::{kind::Given, problem::Problems};
-use self::{problem::Problem, settings::Setting};
 
 /// How Forebay behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +30,14 @@ pub(crate) struct Config {
     pub(crate) cleanup_after_days: u64,
     /// 0 sets no limit; if it is not set, it follows from the disk.
     pub(crate) max_store_bytes: Option<u64>,
+    pub(crate) max_spool_bytes: u64,
     pub(crate) compress_after_days: u64,
     pub(crate) wait_for_disk: bool,
     pub(crate) policy: Policy,
     pub(crate) offer: Offer,
     pub(crate) formulas: Formulas,
     pub(crate) query: Limits,
+    pub(crate) ca_file: Option<PathBuf>,
 }
 
 /// Where settings come from, besides the file in its usual place.
@@ -50,31 +52,34 @@ pub(crate) struct Sources {
 }
 
 /// The directory for everything of Forebay's, wherever results are kept.
-pub(crate) fn home() -> PathBuf {
-    environment::home(&std::env::vars_os().collect::<Vec<_>>())
+pub(crate) fn home() -> Result<PathBuf, Problems> {
+    let home = environment::home(&std::env::vars_os().collect::<Vec<_>>());
+    home.map_err(|problem| Problems(vec![problem]))
 }
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Config {
-    /// Reads all settings. With them comes what is odd but no reason to stop.
+    /// Reads all settings. With them comes what was passed over.
     pub(crate) fn load(sources: &Sources) -> Result<(Self, Vec<Problem>), Problems> {
-        let home = environment::home(&sources.variables);
-        let mut config = Self::kept_in(home);
+        // Without it, it is not known where the file is.
+        let home =
+            environment::home(&sources.variables).map_err(|problem| Problems(vec![problem]))?;
+        let mut config = Self::kept_in(home.clone());
         let mut problems = Vec::new();
-        let path = environment::file(sources);
-        if environment::is_named(sources) {
-            file::read_named(&path, &mut config, &mut problems);
-        } else {
-            file::read_if_there(&path, &mut config, &mut problems);
+        let named = environment::named_file(sources);
+        match named {
+            Some(path) => file::read_named(&path, &mut config, &mut problems),
+            None => file::read_if_there(&home.join("forebay.toml"), &mut config, &mut problems),
         }
-        let warnings = environment::read(&sources.variables, &mut config, &mut problems);
+        environment::read(&sources.variables, &mut config, &mut problems);
         for (flag, key, given) in &sources.flags {
             let setting = settings::named(key);
             let set = setting.and_then(|setting| setting.set(&mut config, given).err());
             problems.extend(set.map(|what| Problem::of_flag(flag, what)));
         }
-        if problems.is_empty() { Ok((config, warnings)) } else { Err(Problems(problems)) }
+        let is_refused = problems.iter().any(Problem::is_grave);
+        if is_refused { Err(Problems(problems)) } else { Ok((config, problems)) }
     }
 
     /// What holds if nothing is said.
@@ -84,12 +89,14 @@ impl Config {
             persist_location: home,
             cleanup_after_days: 30,
             max_store_bytes: None,
+            max_spool_bytes: 4_000_000_000,
             compress_after_days: 1,
             wait_for_disk: false,
             policy: Policy::default(),
             offer: Offer::default(),
             formulas: Formulas::default(),
             query: Limits::default(),
+            ca_file: None,
         }
     }
 

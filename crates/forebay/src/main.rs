@@ -6,13 +6,15 @@ mod cli;
 mod config;
 mod demo;
 mod observe;
+mod trust;
 
 use std::{
-    io::{stdin, stdout},
+    io::{IsTerminal, stdin, stdout},
     process::ExitCode,
 };
 
 use clap::Parser;
+use forebay_proxy::transport::stdio;
 
 use crate::cli::{Cli, Command, ask::Interrupted, exit::Exit, screen::Screen};
 
@@ -22,7 +24,14 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return explain(&error),
+        Err(error) => {
+            if error.use_stderr() && is_started_by_a_client() {
+                let text = error.to_string();
+                let text = text.trim().trim_start_matches("error: ").to_owned();
+                let _ = stdio::refuse(format!("Forebay cannot start: {text}"));
+            }
+            return explain(&error);
+        }
     };
     observe::start(&cli.log);
     let ended = match cli.command {
@@ -71,4 +80,10 @@ fn explain(error: &clap::Error) -> ExitCode {
 fn fail(error: &anyhow::Error) -> ExitCode {
     observe::say(&format!("{error:#}"));
     ExitCode::from(Exit::of(error) as u8)
+}
+
+/// True if a client on our standard input and output waits for what it asks: it shows the answers that
+/// it gets, and often nothing of what is said on stderr.
+fn is_started_by_a_client() -> bool {
+    std::env::args_os().nth(1).is_some_and(|command| command == "wrap") && !stdin().is_terminal()
 }

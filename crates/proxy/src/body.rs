@@ -4,12 +4,13 @@
 //! body: the JSON text of a result, say. A [`Message`] is what leaves: payloads one after the
 //! other, so that replacing a value copies nothing around it.
 
+mod spool;
+
 use std::{
     fs::File,
     io::{self, Read, Write},
     ops::Range,
     os::unix::fs::FileExt,
-    path::PathBuf,
     sync::Arc,
 };
 
@@ -20,26 +21,11 @@ use forebay_wire::{
     syntax::{self, NotJson, Utf8Check},
 };
 
+pub(crate) use self::spool::Hold;
+pub use self::spool::{Share, Spool};
+
 /// How much of a file is read at once.
 const COPY_BYTES: usize = 64 * 1024;
-
-/// Where lines that are too long for memory are kept.
-#[derive(Debug, Clone)]
-pub struct Spool {
-    /// A line up to this long stays in memory.
-    pub max_memory_bytes: usize,
-    /// The directory for the rest; made when it is first needed.
-    pub directory: PathBuf,
-}
-
-/// Collects the pieces of a line.
-#[derive(Debug)]
-pub(crate) struct Hold<'a> {
-    spool: &'a Spool,
-    memory: Vec<u8>,
-    file: Option<File>,
-    file_bytes: u64,
-}
 
 /// A line, whole.
 #[derive(Debug)]
@@ -52,6 +38,8 @@ pub enum Body {
         file: File,
         /// How long the line is.
         bytes: u64,
+        /// What it takes of the spool's room.
+        share: Share,
     },
 }
 
@@ -77,46 +65,6 @@ pub struct Payload {
 #[derive(Debug, Clone)]
 pub struct Message(Vec<Payload>);
 
-impl<'a> Hold<'a> {
-    pub(crate) fn new(spool: &'a Spool) -> Self {
-        Self { spool, memory: Vec::new(), file: None, file_bytes: 0 }
-    }
-
-    /// Adds a piece. After an error the hold still yields all pieces before this one.
-    pub(crate) fn push(&mut self, piece: &[u8]) -> io::Result<()> {
-        if self.file.is_none() && self.memory.len() + piece.len() <= self.spool.max_memory_bytes {
-            self.memory.extend_from_slice(piece);
-            return Ok(());
-        }
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => self.open()?,
-        };
-        let written = file.write_all_at(piece, self.file_bytes);
-        self.file = Some(file);
-        written?;
-        self.file_bytes += piece.len() as u64;
-        Ok(())
-    }
-
-    pub(crate) fn finish(self) -> Body {
-        match self.file {
-            Some(file) => Body::Spooled { file, bytes: self.file_bytes },
-            None => Body::Memory(self.memory),
-        }
-    }
-
-    fn open(&mut self) -> io::Result<File> {
-        use std::os::unix::fs::DirBuilderExt;
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.spool.directory)?;
-        let file = tempfile::tempfile_in(&self.spool.directory)?;
-        file.write_all_at(&self.memory, 0)?;
-        self.file_bytes = self.memory.len() as u64;
-        self.memory = Vec::new();
-        Ok(file)
-    }
-}
-
 impl Body {
     /// Its length.
     pub fn bytes(&self) -> u64 {
@@ -139,7 +87,7 @@ impl Body {
     pub(crate) fn check(&self) -> Result<(), NotJson> {
         match self {
             Self::Memory(memory) => syntax::check(memory),
-            Self::Spooled { file, bytes } => {
+            Self::Spooled { file, bytes, .. } => {
                 syntax::check_reader(FileReader { file, span: 0..*bytes }).unwrap_or(Ok(()))
             }
         }
@@ -148,7 +96,7 @@ impl Body {
     fn each_chunk(&self, mut take: impl FnMut(&[u8])) -> io::Result<()> {
         match self {
             Self::Memory(memory) => take(memory),
-            Self::Spooled { file, bytes } => {
+            Self::Spooled { file, bytes, .. } => {
                 each_chunk(&mut FileReader { file, span: 0..*bytes }, take)?;
             }
         }
@@ -427,53 +375,6 @@ impl Read for FileReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn spool(directory: &tempfile::TempDir, max_memory_bytes: usize) -> Spool {
-        Spool { max_memory_bytes, directory: directory.path().join("spool") }
-    }
-
-    fn held(spool: &Spool, pieces: &[&[u8]]) -> Arc<Body> {
-        let mut hold = Hold::new(spool);
-        for piece in pieces {
-            hold.push(piece).unwrap();
-        }
-        Arc::new(hold.finish())
-    }
-
-    #[test]
-    fn a_line_past_the_limit_is_kept_in_a_file_and_reads_the_same() {
-        let directory = tempfile::tempdir().unwrap();
-        let spool = spool(&directory, 8);
-        let pieces: [&[u8]; 3] = [br#"{"id":7,"#, br#""params":{"#, b"\"a\":1}}\n"];
-        let body = held(&spool, &pieces);
-        assert!(matches!(*body, Body::Spooled { bytes: 26, .. }), "{body:?}");
-
-        let mut out = Vec::new();
-        Message::whole(body.clone()).write_to(&mut out).unwrap();
-        assert_eq!(out, pieces.concat());
-        let [params] = Source::Held(&body).members(&(0..25), ["params"]);
-        assert_eq!(params.unwrap().span, 17..24);
-        assert_eq!(std::fs::read_dir(&spool.directory).unwrap().count(), 0, "it has no name");
-    }
-
-    #[test]
-    fn a_short_line_touches_no_disk() {
-        let directory = tempfile::tempdir().unwrap();
-        let spool = spool(&directory, 8);
-        assert!(matches!(&*held(&spool, &[b"1234", b"5678"]), Body::Memory(_)));
-        assert!(!spool.directory.exists());
-    }
-
-    #[test]
-    fn after_a_failed_piece_the_others_are_still_there() {
-        let directory = tempfile::tempdir().unwrap();
-        let spool = Spool { max_memory_bytes: 4, directory: "/dev/null/nowhere".into() };
-        let mut hold = Hold::new(&spool);
-        hold.push(b"1234").unwrap();
-        hold.push(b"5").unwrap_err();
-        assert!(matches!(hold.finish(), Body::Memory(bytes) if bytes == b"1234"));
-        drop(directory);
-    }
 
     #[test]
     fn a_message_is_its_parts_in_order() {

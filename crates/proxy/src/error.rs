@@ -20,12 +20,12 @@ pub enum ProxyError {
         source: std::io::Error,
     },
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {hint}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
-        source: std::io::Error,
+        /// What the system said, and what to do.
+        hint: String,
     },
     /// Whoever can reach the address could use the upstream.
     #[error(

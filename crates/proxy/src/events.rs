@@ -66,6 +66,10 @@ pub(crate) fn line_cannot_be_held(error: &io::Error) {
     tracing::warn!(%error, "cannot spool a large message to disk; passed on unread");
 }
 
+pub(crate) fn answer_cannot_be_held(error: &io::Error) {
+    tracing::warn!(%error, "cannot spool a large message to disk; answered with an error");
+}
+
 pub(crate) fn hook_failed(interceptor: &str, hook: &str, call: &Call, why: &dyn Display) {
     tracing::warn!(
         interceptor,

@@ -59,10 +59,13 @@ impl UpstreamName {
         Self::new(short)
     }
 
-    /// Derives a name from a URL: its host.
+    /// Derives a name from a URL: its host, and its port if it has one. The path may hold a secret.
     pub fn from_url(url: &str) -> Self {
-        let host = url.parse::<http::Uri>().ok().and_then(|uri| Some(uri.host()?.to_owned()));
-        Self::new(host.unwrap_or_else(|| "upstream".to_owned()))
+        let name = url.parse::<http::Uri>().ok().and_then(|uri| {
+            let host = uri.host()?;
+            Some(uri.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+        });
+        Self::new(name.unwrap_or_else(|| "upstream".to_owned()))
     }
 
     /// The name as text.
@@ -102,11 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn a_remote_upstream_is_called_by_its_host() {
+    fn a_remote_upstream_is_called_by_its_host_and_port() {
         let cases = [
             ("https://mcp.example.com/mcp?key=secret", "mcp.example.com"),
-            ("http://user:word@localhost:3001/mcp", "localhost"),
-            ("http://[::1]:8080/", "[::1]"),
+            ("http://user:word@localhost:3001/mcp", "localhost:3001"),
+            ("http://127.0.0.1:8001/mcp", "127.0.0.1:8001"),
+            ("http://127.0.0.1:8002/mcp", "127.0.0.1:8002"),
+            ("http://[::1]:8080/", "[::1]:8080"),
             ("nonsense and spaces", "upstream"),
         ];
         for (url, expected) in cases {

@@ -4,6 +4,9 @@
 //! event's data is. What an event means (which message it carries, where a stream is resumed) is
 //! left to whoever asks.
 
+#[cfg(any(test, fuzzing))]
+pub mod judge;
+
 use memchr::{memchr2, memchr2_iter, memchr3};
 
 /// An id or a type longer than this is dropped, to bound what is held.
@@ -183,15 +186,16 @@ impl Events {
     }
 
     fn end_value(&mut self) {
-        if self.kept.len() > MAX_VALUE_BYTES {
+        let text = String::from_utf8_lossy(&self.kept);
+        // What is no UTF-8 grows when it is replaced.
+        if text.len() > MAX_VALUE_BYTES {
             return;
         }
-        let text = || String::from_utf8_lossy(&self.kept).into_owned();
         match self.field {
-            Field::Id if !self.kept.contains(&0) => self.fields.id = Some(text()),
-            Field::Event => self.fields.event = Some(text()),
+            Field::Id if !self.kept.contains(&0) => self.fields.id = Some(text.into_owned()),
+            Field::Event => self.fields.event = Some(text.into_owned()),
             Field::Retry if self.kept.iter().all(u8::is_ascii_digit) => {
-                self.fields.retry = text().parse().ok().or(self.fields.retry);
+                self.fields.retry = text.parse().ok().or(self.fields.retry);
             }
             Field::Id | Field::Retry | Field::Data | Field::Ignored => {}
         }

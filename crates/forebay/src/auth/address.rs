@@ -59,6 +59,57 @@ pub(crate) fn is_protected(url: &Url) -> bool {
     }
 }
 
+/// How near to us an address is. Nearer ones trust whoever can reach them more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    Internet,
+    Network,
+    ThisMachine,
+}
+
+impl Place {
+    /// Where a URL leads. A name that is not known here leads nowhere, or a proxy knows it.
+    pub(crate) async fn of(url: &Url) -> Self {
+        let Some(host) = url.host_str() else { return Self::Internet };
+        if is_loopback(host) {
+            return Self::ThisMachine;
+        }
+        if let Ok(address) = host.trim_matches(['[', ']']).parse() {
+            return Self::of_address(address);
+        }
+        let found = tokio::net::lookup_host((host, url.port_or_known_default().unwrap_or(0))).await;
+        let places = found.into_iter().flatten().map(|address| Self::of_address(address.ip()));
+        places.max().unwrap_or(Self::Internet)
+    }
+
+    fn of_address(address: IpAddr) -> Self {
+        let address = address.to_canonical();
+        if address.is_loopback() || address.is_unspecified() {
+            return Self::ThisMachine;
+        }
+        let is_inside = match address {
+            IpAddr::V4(address) => {
+                let [first, second, ..] = address.octets();
+                // The last is what carriers, and networks between machines, use.
+                let is_shared = first == 100 && (64..128).contains(&second);
+                address.is_private() || address.is_link_local() || is_shared
+            }
+            IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
+        };
+        if is_inside { Self::Network } else { Self::Internet }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Internet => "on the internet",
+            Self::Network => "in a private network",
+            Self::ThisMachine => "on this machine",
+        })
+    }
+}
+
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_matches(['[', ']']);
     bare.parse::<IpAddr>().map_or_else(

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use http::StatusCode;
-use reqwest::Url;
+use reqwest::{Certificate, Url};
 use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource as Source,
     CredentialStore, InMemoryCredentialStore, OAuthClientConfig,
@@ -48,8 +48,9 @@ impl Attempt {
         upstream: &Address,
         wish: &Wish,
         door: Door,
+        trusted: &[Certificate],
     ) -> Result<Option<Self>> {
-        silently(prepare(upstream, wish, door)).await
+        silently(prepare(upstream, wish, door, trusted)).await
     }
 
     /// The page to log in at.
@@ -71,12 +72,17 @@ impl Attempt {
     }
 }
 
-async fn prepare(upstream: &Address, wish: &Wish, door: Door) -> Result<Option<Attempt>> {
+async fn prepare(
+    upstream: &Address,
+    wish: &Wish,
+    door: Door,
+    trusted: &[Certificate],
+) -> Result<Option<Attempt>> {
     if !upstream.is_protected() {
         bail!("tokens would be sent without TLS; use an https URL");
     }
-    let web = Arc::new(Web::new()?);
-    let reception = web.knock(upstream, None).await?;
+    let web = Arc::new(Web::new(upstream, trusted)?);
+    let reception = web.knock(None).await?;
     let url = upstream.url().clone();
     let mut manager = AuthorizationManager::new_with_oauth_http_client(url, web.clone()).await?;
     let tokens = InMemoryCredentialStore::new();
@@ -94,7 +100,7 @@ async fn prepare(upstream: &Address, wish: &Wish, door: Door) -> Result<Option<A
         }
         Ok(_) | Err(_) => return Ok(None),
     };
-    let issuer = checked_issuer(&found.metadata)?;
+    let issuer = checked_issuer(&found.metadata, &web).await?;
     let names_issuer =
         found.metadata.additional_fields.get("authorization_response_iss_parameter_supported");
     let names_issuer = names_issuer.is_some_and(|value| value == true);
@@ -128,7 +134,7 @@ async fn prepare(upstream: &Address, wish: &Wish, door: Door) -> Result<Option<A
 }
 
 /// The name of an authorization server that can be trusted with a login.
-fn checked_issuer(metadata: &AuthorizationMetadata) -> Result<String> {
+async fn checked_issuer(metadata: &AuthorizationMetadata, web: &Web) -> Result<String> {
     let issuer =
         metadata.issuer.clone().context("the authorization server does not say who it is")?;
     let page = Url::parse(&metadata.authorization_endpoint)
@@ -137,6 +143,7 @@ fn checked_issuer(metadata: &AuthorizationMetadata) -> Result<String> {
     if !is_protected(&page) {
         bail!("{page} would have to be asked without TLS");
     }
+    web.check_place(&page).await?;
     // Without PKCE whoever sees the code gets the tokens. A server that does not say that it checks
     // is taken for one that does not, as the specification asks.
     let methods = metadata.code_challenge_methods_supported.as_deref().unwrap_or_default();

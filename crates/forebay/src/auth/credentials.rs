@@ -6,6 +6,7 @@ use anyhow::Result;
 use forebay_proxy::transport::http::{Credentials, CredentialsError, Pending};
 use http::HeaderValue;
 use jiff::Timestamp;
+use reqwest::Certificate;
 
 use super::{Address, Keep, Login, issuer::renewed};
 
@@ -19,6 +20,8 @@ pub(crate) struct KeptLogin(Arc<Place>);
 struct Place {
     keep: Keep,
     upstream: Address,
+    /// Authorities that are trusted besides the system's.
+    trusted: Vec<Certificate>,
 }
 
 /// What whoever runs us can do if an upstream asks for a login.
@@ -34,8 +37,8 @@ pub(crate) fn advice(upstream: &Address) -> String {
 }
 
 impl KeptLogin {
-    pub(crate) fn new(keep: Keep, upstream: Address) -> Self {
-        Self(Arc::new(Place { keep, upstream }))
+    pub(crate) fn new(keep: Keep, upstream: Address, trusted: Vec<Certificate>) -> Self {
+        Self(Arc::new(Place { keep, upstream, trusted }))
     }
 
     /// Renews a login, unless that has been done meanwhile.
@@ -44,13 +47,13 @@ impl KeptLogin {
         // A call that is given up must not take along a token that has just been given, and whose
         // predecessor is spent: this goes on without it.
         let renewal = tokio::spawn(async move {
-            let Place { keep, upstream } = &*place;
+            let Place { keep, upstream, trusted } = &*place;
             let turn = keep.turn(upstream).await?;
             let Some(login) = keep.read(upstream)? else { return Ok(None) };
             if login.access_token != known {
                 return login.header().map(Some);
             }
-            let Some(login) = renewed(upstream, &login).await? else {
+            let Some(login) = renewed(upstream, &login, trusted).await? else {
                 keep.remove(upstream, &turn)?;
                 return Ok(None);
             };
@@ -61,7 +64,7 @@ impl KeptLogin {
     }
 
     fn login(&self) -> Result<Option<Login>> {
-        let Place { keep, upstream } = &*self.0;
+        let Place { keep, upstream, .. } = &*self.0;
         if upstream.is_protected() { keep.read(upstream) } else { Ok(None) }
     }
 
@@ -124,7 +127,7 @@ mod tests {
             "received_at": "2026-01-01T00:00:00Z",
         }))
         .unwrap();
-        let credentials = KeptLogin::new(keep.clone(), upstream.clone());
+        let credentials = KeptLogin::new(keep.clone(), upstream.clone(), Vec::new());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             assert_eq!(credentials.authorization().await.unwrap(), None);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
+use reqwest::Certificate;
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, CredentialStore,
     InMemoryCredentialStore, OAuthClientConfig,
@@ -21,8 +22,12 @@ pub(crate) enum Revoked {
 
 /// Spends a login's refresh token; `None` if that is good for nothing any more. Whoever calls this has
 /// the [`Turn`](super::keep::Turn), and keeps what it returns.
-pub(crate) async fn renewed(upstream: &Address, login: &Login) -> Result<Option<Login>> {
-    let web = Arc::new(Web::new()?);
+pub(crate) async fn renewed(
+    upstream: &Address,
+    login: &Login,
+    trusted: &[Certificate],
+) -> Result<Option<Login>> {
+    let web = Arc::new(Web::new(upstream, trusted)?);
     silently(ask_for_another(upstream, login, web.clone())).await.map_err(|error| {
         let told = web.failure().map_or_else(
             || anyhow!("{error:#}; {}", advice(upstream)),
@@ -33,8 +38,12 @@ pub(crate) async fn renewed(upstream: &Address, login: &Login) -> Result<Option<
 }
 
 /// Has a login's tokens taken back, if that is possible.
-pub(crate) async fn revoked(upstream: &Address, login: &Login) -> Result<Revoked> {
-    silently(take_back(upstream, login)).await
+pub(crate) async fn revoked(
+    upstream: &Address,
+    login: &Login,
+    trusted: &[Certificate],
+) -> Result<Revoked> {
+    silently(take_back(upstream, login, trusted)).await
 }
 
 async fn ask_for_another(
@@ -63,8 +72,8 @@ async fn ask_for_another(
     }
 }
 
-async fn take_back(upstream: &Address, login: &Login) -> Result<Revoked> {
-    let web = Arc::new(Web::new()?);
+async fn take_back(upstream: &Address, login: &Login, trusted: &[Certificate]) -> Result<Revoked> {
+    let web = Arc::new(Web::new(upstream, trusted)?);
     let manager =
         AuthorizationManager::new_with_oauth_http_client(upstream.url().clone(), web.clone())
             .await?;

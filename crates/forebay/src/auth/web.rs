@@ -1,23 +1,28 @@
 //! Requests to upstreams and to those who give their tokens.
 //!
 //! All of them go over TLS or stay on this machine, whatever address a server has named, and no
-//! redirect is followed: where a secret goes was decided before.
+//! redirect is followed: where a secret goes was decided before. A server on the internet cannot send
+//! us to this machine or into its network: see [`Place`].
 
 use std::{
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use forebay_proxy::transport::http::explain;
 use http::{
     HeaderValue, Request, Response, StatusCode,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE},
 };
-use reqwest::{Url, redirect::Policy};
+use reqwest::{Certificate, Url, redirect::Policy};
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
 use serde_json::json;
 
-use super::{Address, address::is_protected};
+use super::{
+    Address,
+    address::{Place, is_protected},
+};
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,6 +34,7 @@ const REVISION: &str = "2026-07-28";
 /// Makes the requests that a login needs.
 #[derive(Debug)]
 pub(crate) struct Web {
+    upstream: Address,
     /// For other machines, through a proxy if one is set.
     outside: reqwest::Client,
     /// For this machine, where no proxy has to look on.
@@ -54,26 +60,26 @@ impl Reception {
 }
 
 impl Web {
-    pub(crate) fn new() -> Result<Self> {
+    pub(crate) fn new(upstream: &Address, trusted: &[Certificate]) -> Result<Self> {
         // It fails if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = || {
             reqwest::Client::builder()
                 .user_agent(concat!("forebay/", env!("CARGO_PKG_VERSION")))
+                .tls_certs_merge(trusted.to_vec())
+                .http1_title_case_headers()
                 .redirect(Policy::none())
                 .timeout(PATIENCE)
         };
         let outside = client().build().context("cannot make requests")?;
         let inside = client().no_proxy().build().context("cannot make requests")?;
-        Ok(Self { outside, inside, failure: Mutex::default() })
+        let upstream = upstream.clone();
+        Ok(Self { upstream, outside, inside, failure: Mutex::default() })
     }
 
     /// Asks an upstream who it is, which any request can be refused for.
-    pub(crate) async fn knock(
-        &self,
-        upstream: &Address,
-        authorization: Option<&HeaderValue>,
-    ) -> Result<Reception> {
+    pub(crate) async fn knock(&self, authorization: Option<&HeaderValue>) -> Result<Reception> {
+        let upstream = &self.upstream;
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
             "io.modelcontextprotocol/clientInfo": {"name": "forebay", "version": env!("CARGO_PKG_VERSION")},
@@ -93,7 +99,9 @@ impl Web {
         if let Some(authorization) = authorization.filter(|_| upstream.is_protected()) {
             request = request.header(AUTHORIZATION, authorization);
         }
-        let response = request.send().await.context("cannot reach the server")?;
+        let response = request.send().await.map_err(|error| {
+            anyhow!("cannot reach the server: {}", explain(&error, upstream.url()))
+        })?;
         let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
         let challenges: Vec<&str> = challenges.filter_map(|value| value.to_str().ok()).collect();
         // A server may offer other ways in beside OAuth.
@@ -121,6 +129,23 @@ impl Web {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Refuses an address that a server has named and that is nearer to us than the server itself:
+    /// what answers there was not meant for it.
+    pub(crate) async fn check_place(&self, named: &Url) -> Result<()> {
+        let upstream = self.upstream.url();
+        if named.host() == upstream.host() {
+            return Ok(());
+        }
+        let place = Place::of(named).await;
+        if place > Place::of(upstream).await {
+            bail!(
+                "{} names {named}, which is {place}, where that server is not: it is not asked",
+                self.upstream
+            );
+        }
+        Ok(())
+    }
+
     fn client_for(&self, url: &Url) -> &reqwest::Client {
         if url.scheme() == "http" && is_protected(url) { &self.inside } else { &self.outside }
     }
@@ -131,7 +156,10 @@ impl Web {
         if !is_protected(&url) {
             bail!("{url} would have to be asked without TLS");
         }
-        let mut response = self.client_for(&url).execute(request).await?;
+        self.check_place(&url).await?;
+        let sent = self.client_for(&url).execute(request).await;
+        let mut response =
+            sent.map_err(|error| anyhow!("cannot reach {url}: {}", explain(&error, &url)))?;
         let mut whole = Response::builder().status(response.status());
         for (name, value) in response.headers() {
             whole = whole.header(name, value);
@@ -167,5 +195,51 @@ impl OAuthHttpClient for Web {
             }
             answer.map_err(Into::into)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn web(upstream: &str) -> Web {
+        Web::new(&Address::parse(upstream).unwrap(), &[]).unwrap()
+    }
+
+    #[test]
+    fn a_server_elsewhere_cannot_send_us_to_this_machine_or_into_its_network() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let asks = |upstream: &str, named: &str| {
+            let named = Url::parse(named).unwrap();
+            runtime.block_on(web(upstream).check_place(&named)).is_ok()
+        };
+        let (public, private, local) =
+            ("https://203.0.113.5/mcp", "https://10.1.2.3/mcp", "http://127.0.0.1:8001/mcp");
+        for near in [
+            "http://127.0.0.1:9/x",
+            "http://localhost:9/x",
+            "http://a.localhost/x",
+            "https://[::1]/x",
+            "https://[::ffff:127.0.0.1]/x",
+            "https://0.0.0.0/x",
+        ] {
+            assert!(!asks(public, near) && !asks(private, near) && asks(local, near), "{near}");
+        }
+        for inside in [
+            "https://10.9.9.9/x",
+            "https://192.168.1.1/x",
+            "https://172.16.0.1/x",
+            "https://169.254.169.254/latest",
+            "https://100.64.0.1/x",
+            "https://[fd00::1]/x",
+            "https://[fe80::1]/x",
+        ] {
+            assert!(!asks(public, inside) && asks(private, inside), "{inside}");
+        }
+        assert!(asks(public, "https://198.51.100.7/x") && asks(private, "https://198.51.100.7/x"));
+
+        let request = Request::get("http://127.0.0.1:9/.well-known/x").body(Vec::new()).unwrap();
+        let refused = runtime.block_on(web(public).fetch(request)).unwrap_err().to_string();
+        assert!(refused.contains("on this machine"), "{refused}");
     }
 }

@@ -4,6 +4,7 @@ use std::{
     future::Future,
     io::Write,
     os::unix::process::CommandExt,
+    path::PathBuf,
     process::{Command, ExitCode, Stdio},
     time::Duration,
 };
@@ -12,18 +13,20 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use http::StatusCode;
 use jiff::Timestamp;
+use reqwest::Certificate;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::{
     auth::{self, Address, Attempt, Door, Keep, Login, Revoked, Web, Wish},
     cli::{
+        SettingsArguments,
         ask::Interrupted,
         exit::Exit,
         screen::Screen,
         table::{Column, Table, cut, harmless},
     },
-    config,
+    config, trust,
 };
 
 /// Log in at servers that ask for it, and out again
@@ -32,6 +35,13 @@ use crate::{
 pub(crate) struct AuthArguments {
     #[command(subcommand)]
     action: Action,
+
+    /// Trust the certificates in this file, too (PEM)
+    #[arg(long, value_name = "FILE", global = true)]
+    ca_file: Option<PathBuf>,
+
+    #[command(flatten)]
+    settings: SettingsArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -94,16 +104,27 @@ const REVOCATION: Duration = Duration::from_secs(10);
 const MAX_ERROR_CHARS: usize = 500;
 
 pub(crate) fn run(arguments: AuthArguments, screen: &mut Screen) -> Result<ExitCode> {
-    let keep = Keep::new(&config::home());
+    let keep = Keep::new(&config::home()?);
+    let trusted = |settings: SettingsArguments| match &arguments.ca_file {
+        Some(file) => trust::authorities(Some(file)),
+        None => trust::authorities(settings.load(Vec::new())?.ca_file.as_deref()),
+    };
     match arguments.action {
-        Action::Login(arguments) => {
-            let upstream = Address::parse(&arguments.url)?;
-            wait_for(log_in(&upstream, arguments, &keep, screen))
+        Action::Login(login) => {
+            let upstream = Address::parse(&login.url)?;
+            let trusted = trusted(arguments.settings)?;
+            wait_for(log_in(&upstream, login, &keep, &trusted, screen))
                 .with_context(|| format!("cannot log in to {upstream}"))?;
         }
         Action::List { json } => list(&keep.all()?, json, screen)?,
-        Action::Check { url } => wait_for(check(&Address::parse(&url)?, &keep, screen))?,
-        Action::Logout { url } => wait_for(log_out(&Address::parse(&url)?, &keep, screen))?,
+        Action::Check { url } => {
+            let (upstream, trusted) = (Address::parse(&url)?, trusted(arguments.settings)?);
+            wait_for(check(&upstream, &keep, &trusted, screen))?;
+        }
+        Action::Logout { url } => {
+            let (upstream, trusted) = (Address::parse(&url)?, trusted(arguments.settings)?);
+            wait_for(log_out(&upstream, &keep, &trusted, screen))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -112,11 +133,12 @@ async fn log_in(
     upstream: &Address,
     arguments: LoginArguments,
     keep: &Keep,
+    trusted: &[Certificate],
     screen: &mut Screen,
 ) -> Result<()> {
     let door = Door::open(arguments.port.unwrap_or_default()).await?;
     let wish = Wish { client_id: arguments.client_id, scopes: arguments.scopes };
-    let Some(attempt) = Attempt::prepare(upstream, &wish, door).await? else {
+    let Some(attempt) = Attempt::prepare(upstream, &wish, door, trusted).await? else {
         writeln!(screen, "{upstream} does not ask for a login.")?;
         return Ok(());
     };
@@ -136,15 +158,20 @@ async fn log_in(
     Ok(())
 }
 
-async fn check(upstream: &Address, keep: &Keep, screen: &mut Screen) -> Result<()> {
-    let credentials = auth::stored(&config::home(), &upstream.to_string())?;
-    let web = Web::new()?;
+async fn check(
+    upstream: &Address,
+    keep: &Keep,
+    trusted: &[Certificate],
+    screen: &mut Screen,
+) -> Result<()> {
+    let credentials = auth::stored(&config::home()?, &upstream.to_string(), trusted)?;
+    let web = Web::new(upstream, trusted)?;
     let mut said = credentials.authorization().await?;
-    let mut reception = web.knock(upstream, said.as_ref()).await?;
+    let mut reception = web.knock(said.as_ref()).await?;
     if reception.status == StatusCode::UNAUTHORIZED {
         said = credentials.renewed(said.as_ref()).await?;
         if said.is_some() {
-            reception = web.knock(upstream, said.as_ref()).await?;
+            reception = web.knock(said.as_ref()).await?;
         }
     }
     if reception.status == StatusCode::UNAUTHORIZED {
@@ -162,7 +189,12 @@ async fn check(upstream: &Address, keep: &Keep, screen: &mut Screen) -> Result<(
     Ok(())
 }
 
-async fn log_out(upstream: &Address, keep: &Keep, screen: &mut Screen) -> Result<()> {
+async fn log_out(
+    upstream: &Address,
+    keep: &Keep,
+    trusted: &[Certificate],
+    screen: &mut Screen,
+) -> Result<()> {
     let turn = keep.turn(upstream).await?;
     let Some(login) = keep.read(upstream)? else {
         return Err(Exit::NotFound.told(format!(
@@ -172,7 +204,7 @@ async fn log_out(upstream: &Address, keep: &Keep, screen: &mut Screen) -> Result
     keep.remove(upstream, &turn)?;
     drop(turn);
     let late = |_| Err(anyhow!("the server does not answer"));
-    let revoked = timeout(REVOCATION, auth::revoked(upstream, &login)).await;
+    let revoked = timeout(REVOCATION, auth::revoked(upstream, &login, trusted)).await;
     let tokens = match revoked.unwrap_or_else(late) {
         Ok(Revoked::Now) => "Its tokens are revoked.".to_owned(),
         Ok(Revoked::Never) => "The server does not offer to revoke its tokens.".to_owned(),

@@ -2,15 +2,23 @@
 
 use std::{
     fs,
+    io::{self, IsTerminal},
     net::{SocketAddr, ToSocketAddrs},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use forebay_proxy::transport::http::{self, Gate, Limits, Remote, Settings};
+use forebay_proxy::{
+    ProxyError,
+    body::Spool,
+    chain::Chain,
+    relay::Relay,
+    router::{Router, UpstreamName},
+    transport::http::{self, Gate, Limits, Remote, Settings},
+};
 
 use crate::{
     assemble,
@@ -18,6 +26,7 @@ use crate::{
         keeping::KeepingArguments,
         upstream::{Target, Upstream, UpstreamArguments, seconds},
     },
+    config::Problems,
     observe,
 };
 
@@ -46,7 +55,7 @@ pub(crate) struct ServeArguments {
     allow_origin: Vec<String>,
 
     /// How many sessions there may be at once, each with a process of its own
-    #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+    #[arg(long, value_name = "NUMBER", default_value = "100", value_parser = at_least_one)]
     max_sessions: usize,
 
     /// End a session that nobody has used for this long
@@ -74,14 +83,20 @@ Clients use http://127.0.0.1:8484/mcp; http://127.0.0.1:8484/healthz says whethe
 
 /// A token shorter than this could be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
+/// A message that is refused anyway may have this length.
+const MAX_REFUSED_BYTES: usize = 1024 * 1024;
 
 pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
-    let config = arguments.keeping.load()?;
-    let Upstream { name, target, recorder } = arguments.upstream.resolve()?;
     let token = arguments.token_file.as_deref().map(token).transpose()?;
     let (hosts, origins) = (arguments.allow_host, arguments.allow_origin);
     let gate = Gate { token, hosts, origins };
     let (listen, grace) = (arguments.listen, arguments.grace);
+    let config = match arguments.keeping.load() {
+        Ok(config) => config,
+        Err(error) if is_for_clients(&error) => return refuse(&error, listen, gate, grace),
+        Err(error) => return Err(error),
+    };
+    let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
     let settings = Settings { listen, gate, spool: assemble::spool(&config), grace };
     let target = match target {
         Target::Command(command) => {
@@ -91,13 +106,46 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
         Target::Url(settings) => http::Upstream::Remote(Remote::new(settings)?),
     };
     let (relay, usage) = assemble::relay(name, config, recorder)?;
-    http::serve(target, relay, settings, |address| {
-        observe::say(&format!("listening on http://{address}/mcp"));
+    http::serve(target, relay, settings, say_address).map_err(|error| match error {
+        // It says all that is to be said.
+        ProxyError::UpstreamStart { .. } => anyhow!("{error}"),
+        other => other.into(),
     })?;
     if let Some(usage) = usage {
         usage.write_down();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn say_address(address: SocketAddr) {
+    observe::say(&format!("listening on http://{address}/mcp"));
+}
+
+/// True if clients are to be told of it: the settings are those of all servers, and whoever has started
+/// this one may be a service that nobody looks at. A mistake in the command line is its author's.
+fn is_for_clients(error: &anyhow::Error) -> bool {
+    let is_in_settings = error.downcast_ref::<Problems>().is_some_and(Problems::spare_the_flags);
+    is_in_settings && !io::stdin().is_terminal()
+}
+
+/// Answers all that clients ask with why they get nothing else.
+fn refuse(
+    error: &anyhow::Error,
+    listen: SocketAddr,
+    gate: Gate,
+    grace: Duration,
+) -> Result<ExitCode> {
+    let code = crate::fail(error);
+    let why = format!("Forebay cannot start: {error:#}\nRestart it when this is mended.");
+    let relay = Relay::new(Router::sole(UpstreamName::new("none")), Chain::default(), None);
+    let settings = Settings { listen, gate, spool: Spool::of_memory(MAX_REFUSED_BYTES), grace };
+    http::serve(http::Upstream::Nothing(why), relay, settings, say_address)?;
+    Ok(code)
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "write a number, 1 or more".to_owned())
 }
 
 fn token(path: &Path) -> Result<String> {

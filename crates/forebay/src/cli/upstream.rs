@@ -14,7 +14,12 @@ use forebay_proxy::{
 };
 use http::{HeaderName, HeaderValue};
 
-use crate::{auth, cli::exit::Exit, config};
+use crate::{
+    auth,
+    cli::exit::Exit,
+    config::{self, Config},
+    trust,
+};
 
 /// Which server it is, and how it is started.
 #[derive(Debug, Args)]
@@ -26,6 +31,10 @@ pub(crate) struct UpstreamArguments {
     /// Send this header with each request to the URL (may be repeated)
     #[arg(long = "header", value_name = "NAME:VALUE", conflicts_with = "command", value_parser = header)]
     headers: Vec<(HeaderName, HeaderValue)>,
+
+    /// Trust the certificates in this file, too, when the URL is `https` (PEM)
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    ca_file: Option<PathBuf>,
 
     /// Add a variable to the server's environment (may be repeated)
     #[arg(long = "env", value_name = "KEY=VALUE", value_parser = variable)]
@@ -64,14 +73,17 @@ pub(crate) enum Target {
 
 impl UpstreamArguments {
     /// What was asked for, whole; all that can be checked is.
-    pub(crate) fn resolve(self) -> Result<Upstream> {
+    pub(crate) fn resolve(self, config: &Config) -> Result<Upstream> {
         let named = self.name.map(UpstreamName::new);
         let (name, target, shown) = if let Some(url) = self.url {
             let name = named.unwrap_or_else(|| UpstreamName::from_url(&url));
             let headers = self.headers.into_iter().collect();
-            let credentials = Some(auth::stored(&config::home(), &url)?);
+            let trusted =
+                trust::authorities(self.ca_file.as_deref().or(config.ca_file.as_deref()))?;
+            let credentials = Some(auth::stored(&config::home()?, &url, &trusted)?);
             let shown = vec![shown_url(&url)];
-            let settings = RemoteSettings { name: name.clone(), url, headers, credentials };
+            let settings =
+                RemoteSettings { name: name.clone(), url, headers, credentials, trusted };
             (name, Target::Url(settings), shown)
         } else {
             let mut words = self.command.into_iter();

@@ -1,15 +1,19 @@
 //! `forebay wrap`: a stdio client in front of a child process, or of a URL.
 
 use std::{
+    io::{self, IsTerminal},
     os::unix::process::ExitStatusExt,
     process::{ExitCode, ExitStatus},
+    sync::Arc,
     time::Duration,
 };
 
 use anyhow::{Result, bail};
 use clap::Args;
+use forebay_intercept::Usage;
 use forebay_proxy::{
     ProxyError,
+    relay::Relay,
     transport::{
         http::Remote,
         stdio::{self, Ended, Settings},
@@ -66,14 +70,17 @@ const NOT_FOUND: u8 = 127;
 const NOT_STARTED: u8 = 126;
 
 pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
-    let config = arguments.keeping.load()?;
-    let Upstream { name, target, recorder } = arguments.upstream.resolve()?;
-    let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
-    let upstream = match target {
-        Target::Command(command) => stdio::Upstream::Command(command),
-        Target::Url(remote) => stdio::Upstream::Remote(Box::new(Remote::new(remote)?)),
+    let Prepared { upstream, relay, usage, settings } = match prepare(arguments) {
+        Ok(prepared) => prepared,
+        // A person at a terminal reads the error on stderr; a client asks and gets an answer.
+        Err(error) if io::stdin().is_terminal() => return Err(error),
+        Err(error) => {
+            // First here: a client that ends us at once may have its log read.
+            let code = crate::fail(&error);
+            stdio::refuse(format!("Forebay cannot start: {error:#}"))?;
+            return Ok(code);
+        }
     };
-    let (relay, usage) = assemble::relay(name, config, recorder)?;
     let ended = stdio::wrap(upstream, relay, &settings)?;
     // Before we end as the server did, which may be by a signal.
     if let Some(usage) = usage {
@@ -84,6 +91,26 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
         Ended::LeftBehind => bail!("the server could not be ended"),
         Ended::NotStarted(error) => Ok(say_not_started(&error)),
     }
+}
+
+/// All that a session needs.
+struct Prepared {
+    upstream: stdio::Upstream,
+    relay: Relay,
+    usage: Option<Arc<Usage>>,
+    settings: Settings,
+}
+
+fn prepare(arguments: WrapArguments) -> Result<Prepared> {
+    let config = arguments.keeping.load()?;
+    let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
+    let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
+    let upstream = match target {
+        Target::Command(command) => stdio::Upstream::Command(command),
+        Target::Url(remote) => stdio::Upstream::Remote(Box::new(Remote::new(remote)?)),
+    };
+    let (relay, usage) = assemble::relay(name, config, recorder)?;
+    Ok(Prepared { upstream, relay, usage, settings })
 }
 
 /// Ends as the server did: with its code, or by its signal.

@@ -11,7 +11,7 @@ use toml::{
 use super::{
     Config, Problem,
     kind::Given,
-    problem::nearest,
+    problem::{Weight, nearest},
     settings::{SETTINGS, TOOL_KEYS, named},
 };
 
@@ -64,7 +64,7 @@ impl Reader<'_> {
             match (value.get_ref(), named(&name)) {
                 (_, Some(setting)) => {
                     if let Err(what) = setting.set(self.config, &given(value.get_ref())) {
-                        self.complain(&value.span(), what);
+                        self.mention(&value.span(), what, setting.weight());
                     }
                 }
                 (DeValue::Table(tools), None) if name == TOOLS => self.tools(tools),
@@ -78,9 +78,13 @@ impl Reader<'_> {
                     );
                 }
                 (_, None) if is_table_of_settings => {
-                    self.complain(&key.span(), format!("`{name}` is a table; write `[{name}]`"));
+                    let what = format!("`{name}` is a table; write `[{name}]`");
+                    self.mention(&key.span(), what, weight(&name));
                 }
-                (_, None) => self.complain(&key.span(), unknown(&name)),
+                (_, None) => {
+                    let (what, weight) = unknown(&name);
+                    self.mention(&key.span(), what, weight);
+                }
             }
         }
     }
@@ -145,9 +149,13 @@ impl Reader<'_> {
     }
 
     fn complain(&mut self, place: &Range<usize>, what: String) {
+        self.mention(place, what, Weight::Grave);
+    }
+
+    fn mention(&mut self, place: &Range<usize>, what: String, weight: Weight) {
         let line = self.line(place);
         if !self.broken_lines.contains(&line) {
-            self.problems.push(Problem::at_line(self.path, line, what));
+            self.problems.push(Problem::at_line(self.path, line, what).weighing(weight));
         }
     }
 
@@ -157,19 +165,33 @@ impl Reader<'_> {
     }
 }
 
-/// What to write in place of a setting that does not exist.
-fn unknown(name: &str) -> String {
+/// What to write in place of a setting that does not exist, and what follows from it: as much as from
+/// a mistake in the one that was probably meant. What is like nothing that there is may have been
+/// meant to keep something from being kept (`exclude`, say), so it is grave.
+fn unknown(name: &str) -> (String, Weight) {
     let keys = SETTINGS.iter().map(|setting| setting.key).chain([TOOLS]);
     let tables = SETTINGS.iter().filter_map(|setting| setting.key.split_once('.'));
     // A setting of a table that was written outside of it.
     if let Some((table, key)) = tables.clone().find(|(_, key)| nearest(name, [*key]).is_some()) {
-        return format!("there is no setting `{name}`; write `{key}` under `[{table}]`");
+        let what = format!("there is no setting `{name}`; write `{key}` under `[{table}]`");
+        return (what, weight(&format!("{table}.{key}")));
     }
     let keys = keys.chain(tables.map(|(table, _)| table));
-    match nearest(name, keys) {
-        Some(near) => format!("there is no setting `{name}`; write `{near}`"),
-        None => format!("there is no setting `{name}`; `forebay config` shows what there is"),
+    if let Some(near) = nearest(name, keys) {
+        return (format!("there is no setting `{name}`; write `{near}`"), weight(near));
     }
+    let what = format!("there is no setting `{name}`; `forebay config` shows what there is");
+    (what, Weight::Grave)
+}
+
+/// What follows from a mistake in this setting, or in this table of settings.
+fn weight(name: &str) -> Weight {
+    let within = format!("{name}.");
+    let mut meant =
+        SETTINGS.iter().filter(|it| it.key == name || it.key.starts_with(&within)).peekable();
+    let is_known = meant.peek().is_some();
+    let is_forgiven = is_known && meant.all(|setting| setting.weight() == Weight::PassedOver);
+    if is_forgiven { Weight::PassedOver } else { Weight::Grave }
 }
 
 fn one_of(keys: &[&str]) -> String {

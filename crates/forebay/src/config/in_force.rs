@@ -25,7 +25,8 @@ pub(crate) struct Held {
 /// Reads all settings as a session would, and says where they come from.
 pub(crate) fn of(sources: &Sources) -> Result<InForce, Problems> {
     let (config, _) = Config::load(sources)?;
-    let path = environment::file(sources);
+    let home = environment::home(&sources.variables).map_err(|problem| Problems(vec![problem]))?;
+    let path = environment::named_file(sources).unwrap_or_else(|| home.join("forebay.toml"));
     let text = fs::read_to_string(&path);
     let file = match &text {
         Ok(_) => format!("Settings are read from {}.", path.display()),

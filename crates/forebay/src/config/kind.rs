@@ -1,6 +1,10 @@
 //! The kinds of values that settings have: how each is read, and what to write if it cannot be.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    ffi::OsStr,
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use forebay_intercept::Glob;
 use forebay_tools::Tool;
@@ -17,6 +21,8 @@ pub(super) enum Kind {
     Bytes { from: u64, set: fn(&mut Config, u64) },
     /// A directory.
     Directory(fn(&mut Config, PathBuf)),
+    /// A file, or none.
+    File(fn(&mut Config, Option<PathBuf>)),
     /// Names of tools, `*` and `?` included.
     Patterns(fn(&mut Config, Vec<Glob>)),
     /// Which injected tools are listed.
@@ -59,7 +65,11 @@ impl Kind {
             Self::Bytes { from, set } => {
                 given.bytes().filter(|bytes| bytes >= from).map(|bytes| set(config, bytes))
             }
-            Self::Directory(set) => given.directory().map(|path| set(config, path)),
+            Self::Directory(set) => given.path().map(|path| set(config, path)),
+            Self::File(set) => {
+                let none = given.text().filter(|text| text.is_empty()).map(|_| None);
+                none.or_else(|| given.path().map(Some)).map(|file| set(config, file))
+            }
             Self::Patterns(set) => given.patterns().map(|patterns| set(config, patterns)),
             Self::Tools(set) => given.tools().map(|tools| set(config, tools)),
             Self::Prefix(set) => given.prefix().map(|prefix| set(config, prefix)),
@@ -84,7 +94,7 @@ impl Kind {
             Self::Bytes { from, .. } => {
                 format!("a number of bytes, or a size such as \"10 GB\", {from} bytes or more")
             }
-            Self::Directory(_) => "a path that begins with `/` or `~/`".to_owned(),
+            Self::Directory(_) | Self::File(_) => A_PATH.to_owned(),
             Self::Patterns(_) => "a list of tools, such as [\"get_*\", \"status\"]".to_owned(),
             Self::Tools(_) => {
                 let names: Vec<String> =
@@ -133,13 +143,8 @@ impl Given {
         self.number().or_else(|| size(self.text()?))
     }
 
-    fn directory(&self) -> Option<PathBuf> {
-        let text = self.text()?;
-        match text.strip_prefix("~/") {
-            Some(rest) => Some(std::env::home_dir()?.join(rest)),
-            // What is relative would be somewhere else with every client.
-            None => Some(PathBuf::from(text)).filter(|path| path.is_absolute()),
-        }
+    fn path(&self) -> Option<PathBuf> {
+        path(self.text()?.as_ref())
     }
 
     fn patterns(&self) -> Option<Vec<Glob>> {
@@ -180,6 +185,19 @@ impl Given {
             }
             Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Other(_) => None,
         }
+    }
+}
+
+/// What a path must be.
+pub(super) const A_PATH: &str = "a path that begins with `/` or `~/`";
+
+/// Reads a path. No shell has looked at what stands in a file or a client's configuration, so `~` is
+/// still there; and what is relative would be somewhere else with every client.
+pub(super) fn path(written: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(written);
+    match path.strip_prefix("~") {
+        Ok(rest) => Some(std::env::home_dir()?.join(rest)),
+        Err(_) => path.is_absolute().then(|| path.to_owned()),
     }
 }
 
@@ -236,11 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_absolute_or_at_home() {
-        let directory = |text: &str| Given::Text(text.to_owned()).directory();
-        assert_eq!(directory("/var/kept"), Some("/var/kept".into()));
-        assert_eq!(directory("~/kept"), Some(std::env::home_dir().unwrap().join("kept")));
-        assert_eq!(directory("kept"), None);
-        assert_eq!(directory(""), None);
+    fn paths_are_absolute_or_at_home() {
+        let path = |text: &str| path(text.as_ref());
+        assert_eq!(path("/var/kept"), Some("/var/kept".into()));
+        assert_eq!(path("~/kept"), Some(std::env::home_dir().unwrap().join("kept")));
+        assert_eq!(path("~"), std::env::home_dir());
+        for odd in ["kept", "", "./kept", "~other/kept", "../kept"] {
+            assert_eq!(path(odd), None, "{odd}");
+        }
     }
 }

@@ -10,6 +10,16 @@ use std::{
 pub(crate) struct Problem {
     place: Place,
     what: String,
+    weight: Weight,
+}
+
+/// What follows from a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// It is told, and what is written there is passed over.
+    PassedOver,
+    /// Nothing starts.
+    Grave,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +36,11 @@ pub(crate) struct Problems(pub(super) Vec<Problem>);
 
 impl Problem {
     pub(super) fn of_file(path: &Path, what: impl Into<String>) -> Self {
-        Self { place: Place::File(path.to_owned()), what: what.into() }
+        Self::grave(Place::File(path.to_owned()), what)
     }
 
     pub(super) fn at_line(path: &Path, line: usize, what: impl Into<String>) -> Self {
-        Self { place: Place::Line(path.to_owned(), line), what: what.into() }
+        Self::grave(Place::Line(path.to_owned(), line), what)
     }
 
     /// Its line, if it is in a file.
@@ -42,11 +52,31 @@ impl Problem {
     }
 
     pub(super) fn of_variable(name: &str, what: impl Into<String>) -> Self {
-        Self { place: Place::Variable(name.to_owned()), what: what.into() }
+        Self::grave(Place::Variable(name.to_owned()), what)
     }
 
     pub(super) fn of_flag(name: &str, what: impl Into<String>) -> Self {
-        Self { place: Place::Flag(name.to_owned()), what: what.into() }
+        Self::grave(Place::Flag(name.to_owned()), what)
+    }
+
+    pub(super) fn weighing(self, weight: Weight) -> Self {
+        Self { weight, ..self }
+    }
+
+    pub(super) fn is_grave(&self) -> bool {
+        self.weight == Weight::Grave
+    }
+
+    fn grave(place: Place, what: impl Into<String>) -> Self {
+        Self { place, what: what.into(), weight: Weight::Grave }
+    }
+}
+
+impl Problems {
+    /// True if none that keeps us from starting is in a flag.
+    pub(crate) fn spare_the_flags(&self) -> bool {
+        let is_flag = |problem: &Problem| matches!(problem.place, Place::Flag(_));
+        !self.0.iter().any(|problem| problem.is_grave() && is_flag(problem))
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     kind::Kind,
+    problem::Weight,
     settings::{SETTINGS, Setting, TOOL_KEYS},
 };
 
@@ -30,8 +31,12 @@ pub(crate) fn page() -> String {
         let variable = setting.variable();
         let _ = writeln!(
             page,
-            "Write {}. Default: `{default}`. Variable: `{variable}`.",
-            kind.expected()
+            "Write {}. Default: `{default}`. Variable: `{variable}`.{}",
+            kind.expected(),
+            match setting.weight() {
+                Weight::PassedOver => " A mistake here is passed over.",
+                Weight::Grave => "",
+            }
         );
     }
     page.push_str(TOOLS);
@@ -96,6 +101,7 @@ fn property(setting: &Setting) -> Value {
                       {"type": "string", "pattern": "^[0-9_]+ *([kKmMgGtT][iI]?)?[bB]?$"}],
         }),
         Kind::Directory(_) => json!({"type": "string", "pattern": "^(/|~/)"}),
+        Kind::File(_) => json!({"type": "string", "pattern": "^(/|~/|$)"}),
         Kind::Patterns(_) => json!({"type": "array", "items": {"type": "string"}}),
         Kind::Tools(_) => {
             let names: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
@@ -125,9 +131,29 @@ Forebay needs no settings. Those that you make come from three places, and a lat
 2. environment variables: `FOREBAY_` and the name of the setting;
 3. flags of `forebay wrap`: `--threshold`, `--tools`, `--no-capture`; `--exclude` adds to `excluded_tools`.
 
-A file in the directory in which a client happens to start Forebay is not looked for. All problems are
-reported together before a server is started, and Forebay ends with code 2. A variable that is empty is
-not set; one that begins with `FOREBAY_` and means nothing is reported in the log.
+A file in the directory in which a client happens to start Forebay is not looked for. A variable that
+is empty is not set. Paths begin with `/` or `~/`, `FOREBAY_HOME` included: what is relative would be
+somewhere else with every client.
+
+## Mistakes
+
+All mistakes are told together, each with its place and what to write, before a server is started.
+
+- A mistake in a setting that only says how much, or in which form, does not keep a server from
+  starting: it is told on stderr, and what is written there is passed over. This holds for a value that
+  cannot be, and for a name that is nearly that of such a setting. They are marked below.
+- With any other mistake nothing starts: the settings say what is kept of results, where, for how long,
+  and what a model may see of it, and Forebay does not guess there. This holds for names that are like
+  nothing that there is, for rules of single tools, for flags, and for a file that is no TOML.
+
+A client that has started `forebay wrap` gets the text as the answer to its first request, whichever
+that is (`initialize`, or `server/discover`), and to all others; at a terminal, Forebay ends with code
+2. `forebay serve` ends with code 2 when the command line is wrong, and at a terminal; else, with
+settings that cannot be used, it listens and answers every request with the text, and `/healthz` says
+`refusing` with status 503.
+
+A variable that begins with `FOREBAY_` and is like no setting may be somebody else's; it is told on
+stderr and passed over.
 
 Editors with a TOML plugin (Taplo, Even Better TOML) check the file and complete names if its first
 line is `#:schema` and the path of [forebay.schema.json](forebay.schema.json), which

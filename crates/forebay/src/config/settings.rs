@@ -9,6 +9,7 @@ use super::{
     Config,
     environment::PREFIX,
     kind::{Choice, Given, Kind},
+    problem::Weight,
 };
 
 /// A setting.
@@ -27,7 +28,34 @@ pub(super) fn named(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
+/// Settings that say how much there is of something, or in which form. A mistake in one of them is
+/// told, and the setting is as if nothing had been written. All others say what is kept, where, for
+/// how long, or what may be seen of it: with a mistake in one of these nothing starts.
+pub(super) const FORGIVING: [&str; 16] = [
+    "threshold",
+    "tokenizer",
+    "summary_tokens",
+    "output_schema",
+    "max_spool_bytes",
+    "compress_after_days",
+    "schema_inference.sample_size",
+    "schema_inference.type_detection",
+    "injected_prefix",
+    "reply_tokens",
+    "query.memory_limit",
+    "query.threads",
+    "query.spill_limit",
+    "query.time_limit",
+    "query.idle_time",
+    "query.max_rows",
+];
+
 impl Setting {
+    /// What follows from a mistake in it.
+    pub(super) fn weight(&self) -> Weight {
+        if FORGIVING.contains(&self.key) { Weight::PassedOver } else { Weight::Grave }
+    }
+
     /// The environment variable for it.
     pub(super) fn variable(&self) -> String {
         format!("{PREFIX}{}", self.key.replace('.', "_").to_uppercase())
@@ -140,6 +168,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Bytes { from: 0, set: |config, bytes| config.max_store_bytes = Some(bytes) },
     },
     Setting {
+        key: "max_spool_bytes",
+        default: "\"4 GB\"",
+        meaning: "How much disk the messages may take that are too long for memory while they pass, all together. One for which there is no room passes unread; where it has to be read, in front of an HTTP client, its request is answered with an error.",
+        kind: Kind::Bytes { from: 0, set: |config, bytes| config.max_spool_bytes = bytes },
+    },
+    Setting {
         key: "compress_after_days",
         default: "1",
         meaning: "When results are compressed. 0 compresses none.",
@@ -177,6 +211,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "true",
         meaning: "Whether the arguments of a call are kept with its result, so that results can be told apart. What looks like a secret is masked, by its name (`password`, `api_key`) or its form (`Bearer …`).",
         kind: Kind::Switch(|config, on| config.policy.keep_arguments = on),
+    },
+    Setting {
+        key: "ca_file",
+        default: "\"\"",
+        meaning: "A file with certificates (PEM) that are trusted besides the system's, when a server is reached by `https`: those of a private authority, or of a proxy that looks into TLS. \"\" is none.",
+        kind: Kind::File(|config, path| config.ca_file = path),
     },
     Setting {
         key: "schema_inference.sample_size",

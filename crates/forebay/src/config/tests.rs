@@ -5,7 +5,10 @@ use std::path::Path;
 use forebay_intercept::{Glob, OnStoreFailure, OutputSchema, Tokenizer, ToolRule, When};
 use forebay_tools::{Formulas, Tool};
 
-use super::{settings::SETTINGS, *};
+use super::{
+    settings::{SETTINGS, Setting},
+    *,
+};
 
 fn of_file(text: &str) -> Result<Config, Problems> {
     let (mut config, mut problems) = (Config::kept_in("/home".into()), Vec::new());
@@ -31,10 +34,82 @@ fn nothing_needs_to_be_set() {
 }
 
 #[test]
-fn a_relative_home_is_taken_from_where_we_start() {
-    let variables = vec![("FOREBAY_HOME".into(), "some/where".into())];
-    let (config, _) = load(variables).unwrap();
-    assert_eq!(config.persist_location, std::env::current_dir().unwrap().join("some/where"));
+fn the_home_follows_the_rule_of_all_paths() {
+    let with_home = |home: &str| load(vec![("FOREBAY_HOME".into(), home.into())]);
+    let (config, _) = with_home("~/no/such/place").unwrap();
+    assert_eq!(config.persist_location, std::env::home_dir().unwrap().join("no/such/place"));
+    for relative in ["some/where", "~other/x", "."] {
+        let said = with_home(relative).unwrap_err().to_string();
+        let expected = format!(
+            "the settings cannot be used:\n  FOREBAY_HOME: cannot be `{relative}`; write a path that \
+             begins with `/` or `~/`"
+        );
+        assert_eq!(said, expected);
+    }
+}
+
+#[test]
+fn a_mistake_in_a_setting_that_says_how_much_is_told_and_passed_over() {
+    let home = tempfile::tempdir().unwrap();
+    let text = "treshold = 5\nreply_tokens = \"many\"\nqueri = 1\nsample_size = 3\nkeep_arguments = false\n[query]\nthreds = 2\ntime_limit = 7\n";
+    std::fs::write(home.path().join("forebay.toml"), text).unwrap();
+    let mut variables = variables(&[("FOREBAY_SUMMARY_TOKENS", "few")]);
+    variables[0].1 = home.path().into();
+    let (config, warnings) = load(variables).unwrap();
+    let sound = Config { persist_location: home.path().into(), ..Config::kept_in("/home".into()) };
+    assert_eq!(config.policy.threshold, None);
+    assert_eq!(config.offer.reply_tokens, sound.offer.reply_tokens);
+    assert_eq!(config.policy.summary_tokens, sound.policy.summary_tokens);
+    assert_eq!(config.query.time, Duration::from_secs(7), "what is sound holds");
+    assert!(!config.policy.keep_arguments, "what is sound holds");
+    let said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    let told =
+        ["`treshold`", "`reply_tokens`", "`queri`", "`sample_size`", "`query.threds`", "few"];
+    assert_eq!(said.len(), told.len(), "{said:?}");
+    for (said, told) in said.iter().zip(told) {
+        assert!(said.contains(told), "{said}");
+    }
+}
+
+#[test]
+fn a_mistake_about_what_is_kept_or_seen_is_never_passed_over() {
+    let grave = [
+        "enabeld = false",
+        "enabled = \"no\"",
+        "excluded_tool = [\"secrets\"]",
+        "exclude = [\"secrets\"]",
+        "keep_argument = false",
+        "persist_locaton = \"/x\"",
+        "cleanup_after_days = \"one\"",
+        "max_store_bytes = \"little\"",
+        "injected_tools = \"non\"",
+        "on_store_failure = \"err\"",
+        "wait_for_disk = 1",
+        "ca_file = \"relative.pem\"",
+        "colour = 1",
+        "threshold = = 1",
+        "[tolls.a]\nnever = true",
+        "[tools.a]\nnevr = true",
+        "[tools.a]\nthreshold = \"x\"",
+    ];
+    for text in grave {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("forebay.toml"), text).unwrap();
+        let mut variables = variables(&[]);
+        variables[0].1 = home.path().into();
+        assert!(load(variables).is_err(), "{text}");
+    }
+    for (name, value) in
+        [("FOREBAY_ENABELD", "0"), ("FOREBAY_ENABLED", "off"), ("FOREBAY_HOM", "/x")]
+    {
+        assert!(load(variables(&[(name, value)])).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn every_setting_that_is_forgiving_is_there() {
+    let forgiving = SETTINGS.iter().filter(|it| it.weight() == problem::Weight::PassedOver);
+    assert_eq!(forgiving.count(), settings::FORGIVING.len());
 }
 
 #[test]
@@ -92,10 +167,12 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_PERSIST_LOCATION", "/elsewhere"),
         ("FOREBAY_CLEANUP_AFTER_DAYS", "0"),
         ("FOREBAY_MAX_STORE_BYTES", "1GiB"),
+        ("FOREBAY_MAX_SPOOL_BYTES", "2 GB"),
         ("FOREBAY_COMPRESS_AFTER_DAYS", "0"),
         ("FOREBAY_WAIT_FOR_DISK", "true"),
         ("FOREBAY_ON_STORE_FAILURE", "error"),
         ("FOREBAY_KEEP_ARGUMENTS", "false"),
+        ("FOREBAY_CA_FILE", "/ca.pem"),
         ("FOREBAY_SCHEMA_INFERENCE_SAMPLE_SIZE", "7"),
         ("FOREBAY_SCHEMA_INFERENCE_TYPE_DETECTION", "false"),
         ("FOREBAY_INJECTED_TOOLS", "read-saved-dataset, analyze-with-duckdb"),
@@ -116,6 +193,8 @@ fn every_setting_has_a_variable() {
     assert!(warnings.is_empty() && !config.enabled && !config.policy.keep_arguments);
     assert_eq!(config.persist_location, Path::new("/elsewhere"));
     assert_eq!(config.durability(), Durability::BeforeCommitReturns);
+    assert_eq!(config.max_spool_bytes, 2_000_000_000);
+    assert_eq!(config.ca_file.as_deref(), Some(Path::new("/ca.pem")));
     let Retention { max_age, max_stored_bytes, compress_after } = config.retention();
     assert_eq!((max_age, max_stored_bytes, compress_after), (None, Some(1 << 30), None));
     assert_eq!(config.formulas, Formulas::AsWritten);

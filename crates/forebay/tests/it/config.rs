@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use forebay_store::{Durability, Filter, Store};
-use forebay_testkit::{peer::Peer, programs};
+use forebay_testkit::{http::HttpPeer, peer::Peer, programs};
 
 use crate::{call, forebay, home};
 
@@ -116,6 +116,102 @@ fn nothing_starts_with_settings_that_cannot_be_used() {
     );
     assert_eq!(said, expected);
     assert!(!started.exists());
+}
+
+/// What a client is told that asks this.
+fn refusal(peer: &mut Peer, request: &str) -> String {
+    let answer: serde_json::Value = serde_json::from_str(&peer.ask(request)).unwrap();
+    answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+const DISCOVER: &str = r#"{"jsonrpc":"2.0","id":"a","method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+
+#[test]
+fn a_client_is_told_what_is_wrong_with_the_settings() {
+    let home = home_with("config_told", "enabeld = false");
+    let mut peer = wrapped(&home, &[]);
+    for request in [&initialize("any"), DISCOVER, &call(7, "bytes", 5)] {
+        let told = refusal(&mut peer, request);
+        assert!(told.starts_with("Forebay cannot start: the settings cannot be used:"), "{told}");
+        assert!(told.contains("forebay.toml:1: there is no setting `enabeld`"), "{told}");
+    }
+    peer.close_input();
+    assert_eq!(peer.wait().code(), Some(2));
+}
+
+#[test]
+fn a_client_is_told_what_is_wrong_with_the_command_line() {
+    let fixture = programs::fixture_upstream();
+    for (options, expected) in [
+        (&["wrap", "--treshold", "5"][..], "there is no option `--treshold`"),
+        (&["wrap", "--grace", "soon"], "write a number of seconds"),
+        (&["wrap", "--record", "/dev/null/nowhere"], "cannot record to `/dev/null/nowhere`"),
+    ] {
+        let mut peer = Peer::start(forebay(options).arg("--").arg(&fixture));
+        let told = refusal(&mut peer, &initialize("any"));
+        assert!(told.starts_with("Forebay cannot start: ") && told.contains(expected), "{told}");
+        peer.close_input();
+        assert_eq!(peer.wait().code(), Some(2));
+    }
+}
+
+#[test]
+fn a_client_over_http_is_told_what_is_wrong_with_the_settings() {
+    let home = home_with("config_told_http", "keep_argument = false");
+    let mut command = forebay(["serve", "--listen", "127.0.0.1:0", "--"]);
+    let command = command.arg(programs::fixture_upstream()).env("FOREBAY_HOME", &home);
+    let mut peer = HttpPeer::start(command);
+    let json = [("Content-Type", "application/json")];
+    for request in [&initialize("any"), DISCOVER] {
+        let mut connection = peer.connect();
+        connection.send("POST", "/mcp", &json, request.as_bytes());
+        assert_eq!(connection.head().status, 200);
+        let answer = connection.json();
+        let told = answer["error"]["message"].as_str().unwrap();
+        assert!(told.contains("forebay.toml:1: there is no setting `keep_argument`"), "{told}");
+    }
+    let mut health = peer.connect();
+    health.send("GET", "/healthz", &[], b"");
+    assert_eq!(health.head().status, 503);
+    assert_eq!(health.json()["status"], "refusing");
+    peer.terminate();
+    assert_eq!(peer.wait().code(), Some(2));
+}
+
+#[test]
+fn what_is_sound_in_the_settings_holds_beside_a_mistake_that_is_passed_over() {
+    let home = home_with(
+        "config_passed_over",
+        "treshold = 5\nsummary_tokens = \"few\"\n[tools.bytes]\nnever = true",
+    );
+    let mut peer = wrapped(&home, &[]);
+    peer.ask(&initialize("other"));
+    assert!(!is_kept(&mut peer, "bytes", 100_000));
+    peer.close_input();
+    let said = peer.wait_for_stderr();
+    assert!(
+        said.contains("there is no setting `treshold`; write `threshold`; passed over"),
+        "{said}"
+    );
+    assert!(said.contains("`summary_tokens` cannot be \"few\""), "{said}");
+}
+
+#[test]
+fn a_home_that_is_relative_is_refused_and_one_at_home_is_found() {
+    let output = forebay(["datasets", "list"]).env("FOREBAY_HOME", "some/where").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("FOREBAY_HOME: cannot be `some/where`; write a path that begins"),
+        "{said}"
+    );
+
+    let home = home_with("config_tilde", "");
+    let mut command = forebay(["wrap", "--grace", "0.1", "--"]);
+    command.arg(programs::fixture_upstream()).current_dir(&home);
+    let mut peer = Peer::start(command.env("HOME", &home).env("FOREBAY_HOME", "~/x"));
+    assert!(is_kept(&mut peer, "bytes", 100_000));
+    assert!(home.join("x/datasets").exists() && !home.join("~").exists());
 }
 
 #[test]

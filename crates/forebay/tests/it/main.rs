@@ -20,6 +20,7 @@ mod faithful;
 mod guard;
 mod messages;
 mod nested;
+mod outside;
 mod remote;
 mod rot;
 mod rust_sdk;

@@ -352,7 +352,7 @@ fn a_message_of_many_megabytes_passes_in_little_memory() {
 }
 
 /// A server that answers each request with these bytes and hangs up; says where it is.
-fn answering(response: &'static [u8]) -> String {
+pub(crate) fn answering(response: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     thread::spawn(move || {

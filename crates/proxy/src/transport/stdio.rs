@@ -39,7 +39,14 @@ use self::{
     supervise::{Action, Event, Standing, Supervisor},
     upstream::{Running, Started},
 };
-use crate::{ProxyError, body::Spool, relay::Relay, transport::http::Remote};
+use crate::{
+    ProxyError,
+    body::Spool,
+    chain::Chain,
+    relay::Relay,
+    router::{Router, UpstreamName},
+    transport::http::Remote,
+};
 
 /// What a client is wrapped in front of.
 pub enum Upstream {
@@ -117,21 +124,43 @@ pub fn wrap(upstream: Upstream, relay: Relay, settings: &Settings) -> Result<End
         Err(error) => {
             // A person at a terminal reads the error on stderr; a client asks and gets an answer.
             if !io::stdin().is_terminal() {
-                tell_client(&error, pump, client_input, &inbox).map_err(ProxyError::Setup)?;
+                let why = error.to_string();
+                tell_client(why, pump, client_input, &inbox).map_err(ProxyError::Setup)?;
             }
             Ok(Ended::NotStarted(error))
         }
     }
 }
 
-/// Answers every request with `error`, until the client closes or we are told to end.
+/// Answers every request with `why`, because there can be no session, until the client closes or we
+/// are told to end.
+pub fn refuse(why: String) -> Result<(), ProxyError> {
+    /// Who asks for more than this has not begun with a handshake.
+    const MAX_LINE_BYTES: usize = 1024 * 1024;
+    let signals = Signals::new(signals_to_pass_on()).map_err(ProxyError::Setup)?;
+    let client_input = Inlet::stdin().map_err(ProxyError::Setup)?;
+    let (events, inbox) = mpsc::sync_channel(64);
+    let nobody = Router::sole(UpstreamName::new("none"));
+    let pump = Pump {
+        relay: Arc::new(Relay::new(nobody, Chain::default(), None)),
+        client: Arc::new(Outlet::stdout().map_err(ProxyError::Setup)?),
+        upstream: Arc::new(Outlet::closed()),
+        crew: Arc::default(),
+        spool: Spool::of_memory(MAX_LINE_BYTES),
+        events: events.clone(),
+        is_delivering: Arc::default(),
+    };
+    watch_signals(signals, events).map_err(ProxyError::Setup)?;
+    tell_client(why, pump, client_input, &inbox).map_err(ProxyError::Setup)
+}
+
 fn tell_client(
-    error: &ProxyError,
+    why: String,
     pump: Pump,
     client_input: Inlet,
     inbox: &mpsc::Receiver<Event>,
 ) -> io::Result<()> {
-    pump.relay.session().refuse(error.to_string());
+    pump.relay.session().refuse(why);
     let (client, crew) = (pump.client.clone(), pump.crew.clone());
     spawn("to-nobody", move || pump.run_from_client(client_input))?;
     let last = loop {
@@ -211,9 +240,10 @@ impl Wrapped {
         spawn("hang-up", move || {
             hang_up.wait_for_hang_up();
             let _ = hang_ups.send(Event::ClientHungUp);
-            // It may still read; once it does not, nobody waits for calls in the chain.
+            // It may still read; once it does not, nobody waits for what is in the chain.
             reader.wait_until_gone();
             relay.client_is_gone();
+            let _ = hang_ups.send(Event::ClientGone);
         })?;
         let exit = session.running.exit();
         spawn("exit", move || {

@@ -1,13 +1,9 @@
 use proptest::prelude::*;
 
-use super::*;
-
-/// What came of a stream: events as their data and fields, comments between them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Got {
-    Comment,
-    Event(Vec<u8>, Fields),
-}
+use super::{
+    judge::{Got, by_the_book, judge, read},
+    *,
+};
 
 fn fields(id: Option<&str>, event: Option<&str>, retry: Option<u64>, has_data: bool) -> Fields {
     Fields { id: id.map(str::to_owned), event: event.map(str::to_owned), retry, has_data }
@@ -15,77 +11,6 @@ fn fields(id: Option<&str>, event: Option<&str>, retry: Option<u64>, has_data: b
 
 fn data(text: &str) -> Got {
     Got::Event(text.as_bytes().to_vec(), fields(None, None, None, true))
-}
-
-/// Pushes `input` in portions of the given sizes.
-fn read(input: &[u8], portions: &[usize]) -> Vec<Got> {
-    let mut events = Events::default();
-    let (mut got, mut held) = (Vec::new(), Vec::new());
-    let (mut left, mut sizes) = (input, portions.iter().cycle());
-    while !left.is_empty() {
-        let (mut portion, rest) = left.split_at((*sizes.next().unwrap()).min(left.len()));
-        left = rest;
-        while let Some(token) = events.next(&mut portion) {
-            match token {
-                Token::Data(part) => held.extend_from_slice(part),
-                Token::Comment => got.push(Got::Comment),
-                Token::End(fields) => got.push(Got::Event(std::mem::take(&mut held), fields)),
-            }
-        }
-        assert!(portion.is_empty());
-    }
-    got
-}
-
-/// The same by the words of the HTML standard, with the whole at hand.
-fn by_the_book(input: &[u8]) -> Vec<Got> {
-    let input = input.strip_prefix(BYTE_ORDER_MARK).unwrap_or(input);
-    let mut lines = vec![Vec::new()];
-    let mut bytes = input.iter().peekable();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\r' => {
-                bytes.next_if(|next| **next == b'\n');
-                lines.push(Vec::new());
-            }
-            b'\n' => lines.push(Vec::new()),
-            byte => lines.last_mut().unwrap().push(*byte),
-        }
-    }
-    // The last line has not ended; that it is a comment is known all the same.
-    let last = lines.pop().filter(|line| line.starts_with(b":"));
-    let (mut got, mut text, mut found) = (Vec::new(), Vec::new(), Fields::default());
-    for line in lines {
-        if line.is_empty() {
-            let (text, found) = (std::mem::take(&mut text), std::mem::take(&mut found));
-            if found != Fields::default() {
-                got.push(Got::Event(text, found));
-            }
-            continue;
-        }
-        let colon = line.iter().position(|byte| *byte == b':');
-        let (name, value) = line.split_at(colon.unwrap_or(line.len()));
-        let value = value.strip_prefix(b":").unwrap_or(value);
-        let value = value.strip_prefix(b" ").unwrap_or(value);
-        let lossy = String::from_utf8_lossy(value).into_owned();
-        match name {
-            b"" => got.push(Got::Comment),
-            b"data" => {
-                if std::mem::replace(&mut found.has_data, true) {
-                    text.push(b'\n');
-                }
-                text.extend_from_slice(value);
-            }
-            b"id" if !value.contains(&0) => found.id = Some(lossy),
-            b"event" => found.event = Some(lossy),
-            b"retry" if !lossy.is_empty() && lossy.bytes().all(|byte| byte.is_ascii_digit()) => {
-                found.retry = lossy.parse().ok().or(found.retry);
-            }
-            _ => {}
-        }
-    }
-    got.extend(last.map(|_| Got::Comment));
-    got
 }
 
 fn check(input: &[u8], expected: &[Got]) {
@@ -153,6 +78,8 @@ fn values_that_are_too_long_are_dropped_and_data_is_not() {
     let long = "x".repeat(MAX_VALUE_BYTES + 1);
     let input = format!("id: {long}\nevent: {long}\ndata: {long}\n\n");
     assert_eq!(read(input.as_bytes(), &[100]), [data(&long)]);
+    let grows = [b"id: ", [0xFF; MAX_VALUE_BYTES / 2].as_slice(), b"\n\n"].concat();
+    assert_eq!(read(&grows, &[100]), [], "when it is made UTF-8");
     let fits = "x".repeat(MAX_VALUE_BYTES);
     let input = format!("id: {fits}\n\n");
     let expected = [Got::Event(Vec::new(), fields(Some(&fits), None, None, false))];
@@ -209,5 +136,60 @@ proptest! {
             }
         }
         prop_assert_eq!(read(&written, &[7]), vec![Got::Event(expected, fields)]);
+    }
+}
+
+/// Streams as servers send them, and odd ones.
+const SEEDS: [&[u8]; 6] = [
+    b"event: message\nid: 7\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n",
+    b": ping\r\n\r\nretry: 1500\r\nid: a-1\r\ndata:\r\n\r\ndata: x\r\ndata: y\r\n\r\n",
+    b"\xEF\xBB\xBFdata: a\r\rdata\rdata: b\r\rid\n\n",
+    b"event: endpoint\ndata: /messages?sessionId=1\n\n: comment\ndata: \xF0\x9F\x8C\x8A\n\n",
+    b"data:  two spaces\nunknown: x\nid: \0\nretry: 12x\n\ndata",
+    b"\n\n\r\n:\n:\ndata:data:\n\n",
+];
+
+/// What mutations put in.
+const PIECES: [&[u8]; 12] = [
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b":",
+    b" ",
+    b"data",
+    b"id: ",
+    b"event:",
+    b"retry: 9",
+    b"\0",
+    b"\xEF\xBB\xBF",
+    b"\xFF",
+];
+
+#[test]
+fn thousands_of_broken_streams_are_read_as_the_standard_says() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % limit.max(1) as u64).unwrap()
+    };
+    for round in 0..6_000 {
+        let mut input = SEEDS[round % SEEDS.len()].to_vec();
+        for _ in 0..=below(6) {
+            let at = below(input.len() + 1);
+            let end = (at + below(9)).min(input.len());
+            match below(4) {
+                0 => drop(input.drain(at..end)),
+                1 => drop(input.splice(at..at, PIECES[below(PIECES.len())].iter().copied())),
+                2 => {
+                    let again = input[at..end].to_vec();
+                    input.splice(at..at, again);
+                }
+                _ => input.truncate(at.max(1)),
+            }
+        }
+        let portions = u8::try_from(below(256)).unwrap();
+        judge(&[&[portions], input.as_slice()].concat());
     }
 }

@@ -13,7 +13,8 @@ use forebay_testkit::{
 };
 use serde_json::json;
 
-use super::{INITIALIZE, JSON, call, error_of, in_front_of, in_front_of_a_command, text_of};
+use super::{INITIALIZE, JSON, call, error_of, in_front_of, in_front_of_a_command, serve, text_of};
+use crate::remote::answering;
 
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
@@ -150,4 +151,46 @@ fn an_upstream_that_is_no_mcp_server_hurts_nobody() {
     let (status, body) = served.request("POST", "/mcp", &[JSON], INITIALIZE.as_bytes());
     assert!(status == 502 && body.contains("upstream `fixture`"), "{status} {body}");
     stranger.join().unwrap();
+}
+
+#[test]
+fn an_answer_for_which_there_is_no_room_is_an_error_and_takes_no_memory() {
+    let served = serve(&["--no-capture"], |command| {
+        command.env("FOREBAY_MAX_SPOOL_BYTES", "20 MB").arg("--").arg(programs::fixture_upstream());
+    });
+    for era in ERAS {
+        let mut client = McpHttpClient::of(era, &served.peer);
+        let exchange = client.start("tools/call", &call("bytes", &json!({ "count": 200_000_000 })));
+        let told = error_of(&exchange.response()).to_owned();
+        assert!(told.contains("too long to be held") && told.contains("max_spool_bytes"), "{told}");
+        let answer = client.call_tool("echo", &json!({ "fine": true }));
+        assert!(text_of(&answer).contains("fine"), "{answer}");
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", served.peer.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 100_000, "{peak} kB");
+}
+
+#[test]
+fn sessions_that_the_upstream_does_not_know_are_not_remembered() {
+    let refusing = answering(
+        b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\
+          Connection: close\r\n\r\n{}",
+    );
+    let served = in_front_of(&refusing, &[]);
+    let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for number in 0..20 {
+        let id = format!("invented-{number}");
+        let (status, _) = served.request("POST", "/mcp", &[JSON, ("Mcp-Session-Id", &id)], ping);
+        assert_eq!(status, 400);
+    }
+    assert_eq!(served.sessions(), 0);
+    let long = "x".repeat(1025);
+    for (method, body) in [("POST", &ping[..]), ("GET", b""), ("DELETE", b"")] {
+        let headers = [JSON, ("Mcp-Session-Id", long.as_str())];
+        let (status, told) = served.request(method, "/mcp", &headers, body);
+        assert_eq!(status, 400);
+        assert!(told.contains("Mcp-Session-Id has 1025 bytes; up to 1024 are taken"), "{told}");
+    }
 }

@@ -44,6 +44,45 @@ fn a_token_is_asked_for() {
 }
 
 #[test]
+fn what_cannot_be_served_is_told_at_the_start() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let holder = in_front_of_a_command(&[]);
+    let held = holder.peer.address().to_string();
+    let cases = [
+        (
+            &["--listen", &held, "--", "true"][..],
+            "another program does already; choose another with --listen",
+        ),
+        (&["--listen", &taken, "--", "nosuchcmd"], "there is no `nosuchcmd` in PATH"),
+        (&["--listen", &taken, "--", "/nosuchcmd"], "there is no file `/nosuchcmd`"),
+        (&["--listen", &taken, "--", "/dev/null"], "may not be executed"),
+        (&["--listen", &taken, "--cwd", "/nope", "--", "true"], "there is no directory `/nope`"),
+        (&["--max-sessions", "0", "--", "true"], "write a number, 1 or more"),
+    ];
+    for (arguments, expected) in cases {
+        let output = forebay(["serve"]).args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected) && !said.contains("listening on"), "{said}");
+        assert_eq!(said.matches("Address already in use").count(), 0, "{said}");
+    }
+}
+
+#[test]
+fn a_body_that_is_no_json_is_told_so() {
+    let served = in_front_of_a_command(&[]);
+    for body in ["garbage", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", ""] {
+        let (status, answer) = served.request("POST", "/mcp", &[JSON], body.as_bytes());
+        assert_eq!(status, 400);
+        assert!(answer.contains("Parse error") && answer.contains("-32700"), "{answer}");
+    }
+    let (status, answer) = served.request("POST", "/mcp", &[JSON], b"42");
+    assert_eq!(status, 400);
+    assert!(answer.contains("send one JSON-RPC request"), "{answer}");
+}
+
+#[test]
 fn no_other_machine_is_let_in_without_a_token() {
     let refused = |arguments: &[&str]| {
         let output = forebay(arguments).output().unwrap();

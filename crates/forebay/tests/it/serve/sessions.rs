@@ -3,6 +3,7 @@
 use forebay_testkit::{
     http::{HttpPeer, McpHttpClient},
     peer::{eventually, is_running},
+    programs,
 };
 use serde_json::json;
 
@@ -183,13 +184,16 @@ fn what_is_under_way_is_finished_when_we_are_told_to_end() {
 }
 
 #[test]
-fn a_command_that_cannot_be_started_is_told() {
+fn a_command_that_cannot_be_started_any_more_is_told() {
     let home = tempfile::tempdir().unwrap();
-    let mut command = forebay(["serve", "--listen", "127.0.0.1:0", "--", "no-such-program"]);
-    let peer = HttpPeer::start(command.env("FOREBAY_HOME", home.path()));
+    let program = home.path().join("a-program");
+    std::os::unix::fs::symlink(programs::fixture_upstream(), &program).unwrap();
+    let mut command = forebay(["serve", "--listen", "127.0.0.1:0", "--"]);
+    let peer = HttpPeer::start(command.arg(&program).env("FOREBAY_HOME", home.path()));
+    std::fs::remove_file(&program).unwrap();
     let mut connection = peer.connect();
     connection.send("POST", "/mcp", &[JSON], INITIALIZE.as_bytes());
     assert_eq!(connection.head().status, 502);
     let answer = connection.json();
-    assert!(error_of(&answer).contains("no-such-program") && answer["id"] == 0, "{answer}");
+    assert!(error_of(&answer).contains("a-program") && answer["id"] == 0, "{answer}");
 }

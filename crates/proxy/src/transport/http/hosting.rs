@@ -15,7 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forebay_wire::{Envelope, Id, Kind, Line, reply::CONNECTION_CLOSED};
+use forebay_wire::{
+    Envelope, Id, Kind, Line,
+    reply::{CONNECTION_CLOSED, PARSE_ERROR},
+};
 use http::{HeaderMap, Response, StatusCode, request::Parts};
 use tokio::{
     sync::{Mutex as AsyncMutex, Semaphore},
@@ -82,7 +85,7 @@ impl Hosting {
         let line = body.line();
         let first = line.messages().first();
         let id = first.and_then(|envelope| envelope.id.as_ref());
-        if let Some(refusal) = refuse(&head.headers, &line, id) {
+        if let Some(refusal) = refuse(&head.headers, &line, &body, id) {
             return refusal;
         }
         let takes_events = headers::accepts(&head.headers, "text/event-stream");
@@ -104,7 +107,7 @@ impl Hosting {
                 Ok(session) => Some(session),
                 Err(refusal) => return refusal.answer(id),
             },
-            None => return unnamed(id),
+            None => return not_json(&body, id).unwrap_or_else(|| unnamed(id)),
         };
         let Some(session) = session else { return no_session(id) };
         match session.take(&line, body, takes_events).await {
@@ -269,7 +272,12 @@ impl NotStarted {
 }
 
 /// What is wrong with a request, whatever its session.
-fn refuse(headers: &HeaderMap, line: &Line, id: Option<&Id>) -> Option<Response<reply::Body>> {
+fn refuse(
+    headers: &HeaderMap,
+    line: &Line,
+    body: &Body,
+    id: Option<&Id>,
+) -> Option<Response<reply::Body>> {
     let refusal = |status, why| Some(reply::error(status, id, INVALID_REQUEST, why));
     if !headers::has_type(headers, "application/json") {
         let why = "send JSON, and say so with `Content-Type: application/json`";
@@ -286,11 +294,18 @@ fn refuse(headers: &HeaderMap, line: &Line, id: Option<&Id>) -> Option<Response<
         return refusal(StatusCode::BAD_REQUEST, why);
     }
     let is_message = |envelope: &Envelope| envelope.kind() != Kind::Other;
-    if matches!(line, Line::Blank) || !line.messages().iter().all(is_message) {
+    if line.messages().is_empty() || !line.messages().iter().all(is_message) {
         let why = "send one JSON-RPC request, notification or response";
-        return refusal(StatusCode::BAD_REQUEST, why);
+        return not_json(body, id).or_else(|| refusal(StatusCode::BAD_REQUEST, why));
     }
     None
+}
+
+/// What is said of a body that is no JSON. One that goes to a session is checked there.
+fn not_json(body: &Body, id: Option<&Id>) -> Option<Response<reply::Body>> {
+    let error = body.check().err()?;
+    let why = format!("Parse error: {error}. Send one JSON-RPC message as the body.");
+    Some(reply::error(StatusCode::BAD_REQUEST, id, PARSE_ERROR, &why))
 }
 
 fn is_a_date(text: &[u8]) -> bool {

@@ -16,14 +16,14 @@ use http::{HeaderMap, Method, Response, StatusCode, request::Parts};
 
 use self::{
     events::EventPump,
-    sessions::{Noted, Sessions},
+    sessions::{MAX_ID_BYTES, Noted, Sessions},
 };
 use super::{
     answering::{self, Answered},
     headers,
     house::{House, Taken},
     remote::{Remote, RemoteError},
-    reply::{self, SESSION_ID},
+    reply::{self, INVALID_REQUEST, SESSION_ID},
 };
 use crate::{
     body::{Body, Message, Source},
@@ -56,6 +56,9 @@ impl Passing {
     /// Answers a request with a message.
     pub(super) async fn post(&self, head: &Parts, body: Body) -> Response<reply::Body> {
         let line = body.line();
+        if let Some(refusal) = refuse(&head.headers, &line) {
+            return refusal;
+        }
         let conversation = self.conversation(&head.headers, &line);
         let onward = conversation.relay.client_message(&line, Source::Held(&body));
         let body = Arc::new(body);
@@ -110,6 +113,9 @@ impl Passing {
     }
 
     async fn bodiless(&self, method: Method, head: &Parts) -> Response<reply::Body> {
+        if let Some(refusal) = refuse(&head.headers, &Line::Blank) {
+            return refusal;
+        }
         let conversation = self.conversation(&head.headers, &Line::Blank);
         match self.remote.send(method, headers::to_upstream(&head.headers), None).await {
             Ok(response) => self.pass(conversation, response, Vec::new()).await,
@@ -118,8 +124,9 @@ impl Passing {
     }
 
     fn conversation(&self, headers: &HeaderMap, line: &Line) -> Conversation {
-        let session = headers::text(headers, &SESSION_ID)
-            .map(|id| self.sessions.get_or_note(id, || self.house.session()));
+        let session = headers::text(headers, &SESSION_ID).map(|id| {
+            self.sessions.get(id).unwrap_or_else(|| Noted::new(id, self.house.session()))
+        });
         let messages = line.messages();
         let begins = messages.iter().any(|it| it.method.as_deref() == Some("initialize"));
         let relay = match &session {
@@ -158,14 +165,25 @@ impl Passing {
             tracing::warn!("{why}");
             return conversation.failed(StatusCode::BAD_GATEWAY, &why);
         }
+        let is_json = headers::has_type(response.headers(), "application/json");
+        if conversation.session.is_none()
+            && !conversation.asked.is_empty()
+            && !is_json
+            && let Some(why) = self.remote.old_transport(status).await
+        {
+            tracing::warn!("{why}");
+            return conversation.failed(StatusCode::BAD_GATEWAY, &why);
+        }
         let head = headers::to_client(response.headers());
         match (&conversation.session, headers::text(&head, &SESSION_ID)) {
             (Some(session), _) if status == StatusCode::NOT_FOUND => {
                 self.sessions.forget(&session.id);
             }
-            (None, Some(id)) if status.is_success() => {
-                let relay = conversation.relay.clone();
-                conversation.session = Some(self.sessions.get_or_note(id, || relay));
+            (Some(session), _) if status.is_success() => self.sessions.note(session),
+            (None, Some(id)) if status.is_success() && id.len() <= MAX_ID_BYTES => {
+                let session = Noted::new(id, conversation.relay.clone());
+                self.sessions.note(&session);
+                conversation.session = Some(session);
             }
             _ => {}
         }
@@ -274,6 +292,14 @@ impl Conversation {
             session.forget(id);
         }
     }
+}
+
+/// What is wrong with a request, whatever the upstream says of it.
+fn refuse(headers: &HeaderMap, line: &Line) -> Option<Response<reply::Body>> {
+    let id = headers.get(&SESSION_ID).filter(|id| id.len() > MAX_ID_BYTES)?;
+    let why = format!("Mcp-Session-Id has {} bytes; up to {MAX_ID_BYTES} are taken", id.len());
+    let asked = line.messages().first().and_then(|envelope| envelope.id.as_ref());
+    Some(reply::error(StatusCode::BAD_REQUEST, asked, INVALID_REQUEST, &why))
 }
 
 /// A conversation in which the upstream is being asked; dropped meanwhile, nobody waits any more.

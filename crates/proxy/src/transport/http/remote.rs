@@ -4,6 +4,7 @@
 //! answers like any other.
 
 mod failure;
+mod old;
 
 use std::{
     sync::{Arc, Once},
@@ -11,10 +12,11 @@ use std::{
 };
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header::AUTHORIZATION};
-use reqwest::{Client, Response, Url, redirect::Policy};
+use reqwest::{Certificate, Client, Response, Url, redirect::Policy};
 use tokio::time::{Instant, sleep};
 
-pub use self::failure::RemoteError;
+use self::failure::proxy_of;
+pub use self::failure::{RemoteError, explain};
 use super::{credentials::Credentials, gate, streamed::Streamed};
 use crate::{ProxyError, body::Message, router::UpstreamName};
 
@@ -38,6 +40,8 @@ pub struct RemoteSettings {
     pub headers: HeaderMap,
     /// What lets us in, unless one of the headers does.
     pub credentials: Option<Arc<dyn Credentials>>,
+    /// Authorities that are trusted besides the system's.
+    pub trusted: Vec<Certificate>,
 }
 
 /// An upstream that is reached by HTTP. It connects when there is something to send.
@@ -52,9 +56,9 @@ pub struct Remote {
 impl Remote {
     /// Checks the settings; nothing is sent.
     pub fn new(settings: RemoteSettings) -> Result<Self, ProxyError> {
-        let RemoteSettings { name, url, headers, credentials } = settings;
+        let RemoteSettings { name, url, headers, credentials, trusted } = settings;
         let url = endpoint(&url)?;
-        let client = client(is_this_machine(&url)).map_err(ProxyError::HttpClient)?;
+        let client = client(is_this_machine(&url), trusted).map_err(ProxyError::HttpClient)?;
         Ok(Self { name, url, headers, credentials, client })
     }
 
@@ -147,7 +151,12 @@ impl Remote {
 
     /// What a failed request, or a response that broke off, is to whoever waits for it.
     pub(crate) fn failure(&self, error: reqwest::Error) -> RemoteError {
-        RemoteError::of(self.name.clone(), self.shown_url(), error)
+        RemoteError::of(self.name.clone(), &self.url, error)
+    }
+
+    /// The proxy that stands before it, without what may be secret in its address.
+    pub(crate) fn proxy(&self) -> Option<String> {
+        proxy_of(&self.url)
     }
 }
 
@@ -159,7 +168,7 @@ fn set_authorization(headers: &mut HeaderMap, value: Option<&HeaderValue>) {
 }
 
 /// A client that neither follows redirects nor gives up on an answer that takes long.
-fn client(is_for_this_machine: bool) -> reqwest::Result<Client> {
+fn client(is_for_this_machine: bool, trusted: Vec<Certificate>) -> reqwest::Result<Client> {
     static TLS: Once = Once::new();
     TLS.call_once(|| {
         // It fails only if someone has chosen before, which is as good.
@@ -170,6 +179,9 @@ fn client(is_for_this_machine: bool) -> reqwest::Result<Client> {
     let builder = if is_for_this_machine { builder.no_proxy() } else { builder };
     builder
         .user_agent(concat!("forebay/", env!("CARGO_PKG_VERSION")))
+        .tls_certs_merge(trusted)
+        // Names mean the same in any case, but some proxies have rules for `Mcp-Session-Id` alone.
+        .http1_title_case_headers()
         .redirect(Policy::none())
         .connect_timeout(CONNECT)
         .tcp_nodelay(true)

@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 
+use forebay_wire::{Envelope, reply::CONNECTION_CLOSED};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyDataStream;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -28,7 +29,10 @@ use crate::{
     ProxyError,
     body::Spool,
     relay::Relay,
-    transport::{descriptors, stdio::Command},
+    transport::{
+        descriptors,
+        stdio::{Command, child},
+    },
 };
 
 /// Where clients send their messages.
@@ -60,6 +64,8 @@ pub enum Upstream {
     Command(Command, Limits),
     /// A server elsewhere.
     Remote(Remote),
+    /// Nothing, for this reason: every request is answered with it.
+    Nothing(String),
 }
 
 struct Endpoint {
@@ -71,6 +77,7 @@ struct Endpoint {
 enum Backend {
     Hosting(Arc<Hosting>),
     Passing(Box<Passing>),
+    Refusing(String),
 }
 
 /// Serves until we are told to end, then finishes what is under way. `ready` is told the address.
@@ -82,6 +89,9 @@ pub fn serve(
 ) -> Result<(), ProxyError> {
     if !settings.gate.may_listen_on(settings.listen) {
         return Err(ProxyError::OpenToAll(settings.listen));
+    }
+    if let Upstream::Command(command, _) = &upstream {
+        child::check(command, relay.upstream())?;
     }
     descriptors::allow_many();
     let runtime = runtime::Builder::new_multi_thread()
@@ -102,7 +112,13 @@ async fn listen(
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), ProxyError> {
     let address = settings.listen;
-    let failed = |source| ProxyError::Listen { address, source };
+    let failed = |error: io::Error| {
+        let why = match error.kind() {
+            io::ErrorKind::AddrInUse => "another program does already".to_owned(),
+            _ => error.to_string(),
+        };
+        ProxyError::Listen { address, hint: format!("{why}; choose another with --listen") }
+    };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let local = listener.local_addr().map_err(failed)?;
     let mut told_to_end = EndSignals::new().map_err(ProxyError::Setup)?;
@@ -113,6 +129,7 @@ async fn listen(
             Hosting::new(house.clone(), command, name, limits).map_err(ProxyError::Setup)?,
         ),
         Upstream::Remote(remote) => Backend::Passing(Box::new(Passing::new(house.clone(), remote))),
+        Upstream::Nothing(why) => Backend::Refusing(why),
     };
     let endpoint = Arc::new(Endpoint { house, gate: settings.gate, upstream });
     ready(local);
@@ -165,6 +182,7 @@ impl Endpoint {
         });
         http1::Builder::new()
             .timer(TokioTimer::new())
+            .title_case_headers(true)
             .header_read_timeout(PATIENCE)
             .max_buf_size(MAX_HEAD_BYTES)
             .serve_connection(TokioIo::new(stream), service)
@@ -210,15 +228,18 @@ impl Endpoint {
                 match &self.upstream {
                     Backend::Hosting(hosting) => hosting.post(&head, body).await,
                     Backend::Passing(passing) => passing.post(&head, body).await,
+                    Backend::Refusing(why) => refuse_all(&body, why),
                 }
             }
             Method::GET => match &self.upstream {
                 Backend::Hosting(hosting) => hosting.get(&head),
                 Backend::Passing(passing) => passing.get(&head).await,
+                Backend::Refusing(why) => reply::text(StatusCode::SERVICE_UNAVAILABLE, why),
             },
             Method::DELETE => match &self.upstream {
                 Backend::Hosting(hosting) => hosting.delete(&head),
                 Backend::Passing(passing) => passing.delete(&head).await,
+                Backend::Refusing(why) => reply::text(StatusCode::SERVICE_UNAVAILABLE, why),
             },
             _ => {
                 let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
@@ -256,16 +277,19 @@ impl Endpoint {
 
     /// For whoever watches over us: that we are there, and how many sessions we hold.
     fn health(&self) -> Response<reply::Body> {
-        let is_closing = self.house.closing.is_given();
-        let state = if is_closing { "closing" } else { "ok" };
+        let (state, status) = match &self.upstream {
+            _ if self.house.closing.is_given() => ("closing", StatusCode::SERVICE_UNAVAILABLE),
+            Backend::Refusing(_) => ("refusing", StatusCode::SERVICE_UNAVAILABLE),
+            Backend::Hosting(_) | Backend::Passing(_) => ("ok", StatusCode::OK),
+        };
         // Whoever has to show a token elsewhere learns nothing else without one.
         let sessions = match &self.upstream {
             _ if self.gate.token.is_some() => String::new(),
+            Backend::Refusing(_) => String::new(),
             Backend::Hosting(hosting) => format!(",\"sessions\":{}", hosting.count()),
             Backend::Passing(passing) => format!(",\"sessions\":{}", passing.count()),
         };
         let json = format!("{{\"status\":\"{state}\"{sessions}}}\n");
-        let status = if is_closing { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
         reply::json_bytes(status, json.into())
     }
 
@@ -282,6 +306,17 @@ impl Endpoint {
         if !is_finished {
             tracing::warn!("some requests were not finished in time");
         }
+    }
+}
+
+/// Answers what a client asks with why nothing can be asked. That is an answer like any other: clients
+/// show what an error says, and of a status only its number.
+fn refuse_all(body: &crate::body::Body, why: &str) -> Response<reply::Body> {
+    let line = body.line();
+    match line.messages().iter().find_map(Envelope::request) {
+        Some(id) => reply::error(StatusCode::OK, Some(id), CONNECTION_CLOSED, why),
+        None if line.messages().is_empty() => reply::text(StatusCode::SERVICE_UNAVAILABLE, why),
+        None => reply::empty(StatusCode::ACCEPTED),
     }
 }
 

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_message_of_any_parts_comes_out_whole_and_in_portions() {
         let directory = tempfile::tempdir().unwrap();
-        let spool = Spool { max_memory_bytes: 8, directory: directory.path().to_owned() };
+        let spool = Spool::new(8, u64::MAX, directory.path());
         let long = b"x".repeat(3 * usize::try_from(CHUNK_BYTES).unwrap() + 5);
         let mut hold = Hold::new(&spool);
         hold.push(&long).unwrap();

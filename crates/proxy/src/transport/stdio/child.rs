@@ -5,17 +5,20 @@
 //! (Linux), and a guard, a sleeping `sh` outside both groups, ends whatever is left of its group.
 
 use std::{
+    env,
     io::{self, Write},
     os::{
         fd::{AsFd, OwnedFd},
         unix::process::{CommandExt, ExitStatusExt},
     },
+    path::Path,
     process::{Child, Command as ProcessCommand, ExitStatus, Stdio},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use rustix::{
+    fs::{Access, access},
     io::Errno,
     process::{
         Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
@@ -195,6 +198,51 @@ fn guard(group: u32, grace: Duration) -> io::Result<Child> {
         .current_dir("/")
         .process_group(0)
         .spawn()
+}
+
+/// Says what would keep a command from being started, as far as that can be seen: a session that is
+/// opened later would fail with it.
+pub(in crate::transport) fn check(
+    command: &Command,
+    name: &UpstreamName,
+) -> Result<(), ProxyError> {
+    let found = match &command.directory {
+        Some(directory) if !directory.is_dir() => Err(io::ErrorKind::NotFound),
+        _ => find(command),
+    };
+    found.map_err(|kind| {
+        let source = io::Error::from(kind);
+        ProxyError::UpstreamStart { name: name.clone(), hint: hint(command, &source), source }
+    })
+}
+
+/// Looks for the program where the system would.
+fn find(command: &Command) -> Result<(), io::ErrorKind> {
+    let program = Path::new(&command.program);
+    if command.program.as_encoded_bytes().contains(&b'/') {
+        let directory = command.directory.as_deref().unwrap_or(Path::new(""));
+        return may_be_started(&directory.join(program));
+    }
+    let given = command.environment.iter().rev().find(|(key, _)| key == "PATH");
+    let Some(path) = given.map(|(_, value)| value.clone()).or_else(|| env::var_os("PATH")) else {
+        // Then the system has a list of its own.
+        return Ok(());
+    };
+    let mut why = io::ErrorKind::NotFound;
+    for directory in env::split_paths(&path) {
+        match may_be_started(&directory.join(program)) {
+            Ok(()) => return Ok(()),
+            Err(io::ErrorKind::PermissionDenied) => why = io::ErrorKind::PermissionDenied,
+            Err(_) => {}
+        }
+    }
+    Err(why)
+}
+
+fn may_be_started(file: &Path) -> Result<(), io::ErrorKind> {
+    let metadata = file.metadata().map_err(|error| error.kind())?;
+    let is_startable = metadata.is_file() && access(file, Access::EXEC_OK).is_ok();
+    if is_startable { Ok(()) } else { Err(io::ErrorKind::PermissionDenied) }
 }
 
 /// What to check when a command cannot be started.

@@ -8,7 +8,8 @@
 //!
 //! Nobody is hurried while there is a reason to wait: a client that still reads awaits an answer
 //! (`echo CALL | forebay wrap -- npx …` closes at once and wants its answer all the same), it is
-//! slower to read than the upstream is to write, or the chain is at work. A signal to us ends that.
+//! slower to read than the upstream is to write, or the chain is at work for it. A signal to us, or a
+//! client that reads no more, ends that.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -82,11 +83,21 @@ pub(super) enum Action {
 pub(super) struct Supervisor {
     grace: Duration,
     exit: Option<ExitStatus>,
-    output_closed: bool,
+    output: Output,
     abandoned: bool,
     /// We have been told to end, by a signal.
     told_to_end: bool,
     due: Option<Due>,
+}
+
+/// The way from the upstream to the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Output {
+    Open,
+    /// The upstream has closed it.
+    Closed,
+    /// Nobody reads it any more.
+    Unread,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +128,7 @@ impl Supervisor {
             // Without any, waiting would be spinning.
             grace: grace.max(SHORTEST),
             exit: None,
-            output_closed: false,
+            output: Output::Open,
             abandoned: false,
             told_to_end: false,
             due: None,
@@ -143,7 +154,7 @@ impl Supervisor {
             }
             Event::ClientGone => {
                 // Nobody reads the rest of the upstream's output any more.
-                self.output_closed = true;
+                self.output = Output::Unread;
                 actions.push(Action::CloseInput);
                 match self.exit {
                     Some(_) => self.upstream_ends(standing, now, &mut actions),
@@ -157,7 +168,9 @@ impl Supervisor {
                 self.let_finish("it takes no more input", PERIODS_FOR_ANSWERS, standing, now);
             }
             Event::OutputClosed => {
-                self.output_closed = true;
+                if self.output == Output::Open {
+                    self.output = Output::Closed;
+                }
                 self.upstream_ends(standing, now, &mut actions);
             }
             Event::Exited(status) => {
@@ -199,7 +212,7 @@ impl Supervisor {
     }
 
     fn upstream_ends(&mut self, standing: Standing, now: Instant, actions: &mut Vec<Action>) {
-        if let Some(status) = self.exit.filter(|_| self.output_closed) {
+        if let Some(status) = self.exit.filter(|_| self.output != Output::Open) {
             return self.finish(status, standing, actions);
         }
         match &mut self.due {
@@ -217,7 +230,7 @@ impl Supervisor {
         self.due = None;
         // Told to end in the middle of a line that the client does not read, there is no use in
         // saying more: that line may be the very answer.
-        let is_cut_short = standing.is_backed_up && !self.output_closed;
+        let is_cut_short = standing.is_backed_up && self.output == Output::Open;
         if !is_cut_short {
             self.abandon(description(status), actions);
         }
@@ -264,11 +277,13 @@ impl Supervisor {
     fn has_reason_to_wait(&self, periods: u32, standing: Standing) -> bool {
         // An answer may still come, as long as the upstream is there.
         let may_be_answered = self.exit.is_none()
-            && !self.output_closed
+            && self.output == Output::Open
             && standing.is_awaited
             && periods < PERIODS_FOR_ANSWERS;
-        // How fast a client reads is its own affair; if it goes, we are told.
-        let has_work = standing.is_backed_up || standing.is_consulting;
+        // How fast a client reads is its own affair; if it goes, we are told, and then nobody wants
+        // what the chain may still make of results.
+        let is_read = self.output != Output::Unread;
+        let has_work = is_read && (standing.is_backed_up || standing.is_consulting);
         !self.told_to_end && (may_be_answered || has_work)
     }
 

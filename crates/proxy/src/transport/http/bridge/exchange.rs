@@ -168,6 +168,13 @@ impl Bridge {
             }
             return Ok(());
         }
+        // Whoever has a session with it, or only tells it something, has been told before.
+        if !posting.requests.is_empty()
+            && !self.legacy.is_open()
+            && let Some(why) = self.remote.old_transport(refusal.status()).await
+        {
+            return Err(why);
+        }
         Err(refusal.reason(&self.remote))
     }
 

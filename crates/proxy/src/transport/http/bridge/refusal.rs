@@ -42,6 +42,10 @@ impl Refusal {
         }
     }
 
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// The answer to the request with that id, if this is one, whatever id it bears itself.
     pub(super) fn as_answer(&self, id: &Id) -> Option<Vec<u8>> {
         let Line::Message(envelope) = Line::of(&self.text) else { return None };
@@ -72,6 +76,14 @@ impl Refusal {
         if status == StatusCode::UNAUTHORIZED {
             let advice = remote.advice();
             return format!("upstream `{name}` at {url} does not let us in ({status}): {advice}");
+        }
+        if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
+            && let Some(proxy) = remote.proxy()
+        {
+            return format!(
+                "the proxy {proxy} asks for a login ({status}) before it lets us through to upstream \
+                 `{name}`: write user and password into its address, in HTTPS_PROXY or the like"
+            );
         }
         match self.shown_text() {
             text if text.is_empty() => format!("upstream `{name}` at {url} answered {status}"),

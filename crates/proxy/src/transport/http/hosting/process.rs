@@ -11,7 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forebay_wire::framing::{LineBuffer, Piece};
+use forebay_wire::{
+    Kind, Line,
+    envelope::LineScanner,
+    framing::{LineBuffer, Piece},
+    reply::{self, CONNECTION_CLOSED},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::unix::pipe,
@@ -22,7 +27,7 @@ use tokio::{
 
 use crate::{
     ProxyError,
-    body::{Body, Hold, Message, Spool},
+    body::{Body, Hold, Message, Source, Spool},
     events,
     router::UpstreamName,
     transport::stdio::{
@@ -153,12 +158,26 @@ async fn feed(mut input: pipe::Sender, mut messages: mpsc::Receiver<Message>) {
 }
 
 impl Lines {
-    /// The next line, without its terminator; `None` at the end.
+    /// The next line, without its terminator; `None` at the end. In place of one for which there is no
+    /// room stands an error for whoever waits for it.
     pub(super) async fn next(&mut self) -> Option<Body> {
+        loop {
+            match self.next_as_it_is().await? {
+                Next::Line(body) => return Some(body),
+                Next::Lost(line, error) => {
+                    events::answer_cannot_be_held(&error);
+                    if let Some(instead) = instead_of(&line, &error) {
+                        return Some(Body::Memory(instead));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn next_as_it_is(&mut self) -> Option<Next> {
         let spool = self.spool.clone();
         let mut hold = Hold::new(&spool);
-        // What follows once there is no place to keep it but memory.
-        let mut overflow: Option<Vec<u8>> = None;
+        let mut lost: Option<(LineScanner, io::Error)> = None;
         let mut is_begun = false;
         loop {
             let (part, is_last, count) = match self.buffer.piece() {
@@ -169,15 +188,16 @@ impl Lines {
                 Piece::Open(part) => (part, false, part.len()),
             };
             is_begun |= count > 0;
-            match &mut overflow {
-                Some(memory) => memory.extend_from_slice(part),
+            match &mut lost {
+                Some((scanner, _)) => scanner.push(part),
                 None => {
                     if let Err(error) = hold.push(part) {
-                        events::line_cannot_be_held(&error);
+                        // From here on it is read to see whom it concerns, and not kept.
                         let beginning = std::mem::replace(&mut hold, Hold::new(&spool)).finish();
-                        let mut memory = Message::whole(Arc::new(beginning)).into_bytes().ok()?;
-                        memory.extend_from_slice(part);
-                        overflow = Some(memory);
+                        let mut scanner = LineScanner::new();
+                        Source::Held(&beginning).each_chunk(|chunk| scanner.push(chunk)).ok()?;
+                        scanner.push(part);
+                        lost = Some((scanner, error));
                     }
                 }
             }
@@ -186,7 +206,10 @@ impl Lines {
                 if !is_last && !is_begun {
                     return None;
                 }
-                return Some(overflow.map_or_else(|| hold.finish(), Body::Memory));
+                return Some(match lost {
+                    Some((scanner, error)) => Next::Lost(scanner.finish(), error),
+                    None => Next::Line(hold.finish()),
+                });
             }
         }
     }
@@ -200,6 +223,32 @@ impl Lines {
             }
             Err(_) => false,
         }
+    }
+}
+
+/// What a child said.
+enum Next {
+    Line(Body),
+    /// A line for which there was no room, and why; what it was about is known all the same.
+    Lost(Line, io::Error),
+}
+
+/// An error for each request that a line would have answered; `None` if there are none.
+fn instead_of(line: &Line, error: &io::Error) -> Option<Vec<u8>> {
+    let why = format!("the answer is too long to be held: {error}");
+    let errors: Vec<Vec<u8>> = line
+        .messages()
+        .iter()
+        .filter_map(|envelope| match envelope.kind() {
+            Kind::Response { id } => Some(reply::error(Some(id), CONNECTION_CLOSED, &why)),
+            Kind::Request { .. } | Kind::Notification { .. } | Kind::Other => None,
+        })
+        .map(|error| error.trim_ascii_end().to_vec())
+        .collect();
+    match (line, errors.as_slice()) {
+        (_, []) => None,
+        (Line::Batch(_), errors) => Some([b"[", errors.join(&b","[..]).as_slice(), b"]"].concat()),
+        (_, [error, ..]) => Some(error.clone()),
     }
 }
 

@@ -299,7 +299,7 @@ mod tests {
         body::Spool,
         chain::{Deadlines, Verdict},
         testing::{self, Hooks},
-        transport::http::{house::House, passing::sessions::Sessions},
+        transport::http::{house::House, passing::sessions::Noted},
     };
 
     /// A stream in which a result is captured when the sender says so.
@@ -313,13 +313,13 @@ mod tests {
             })),
             ..Hooks::default()
         };
-        let spool = Spool { max_memory_bytes: 1 << 20, directory: "/nowhere".into() };
+        let spool = Spool::of_memory(1 << 20);
         let relay = testing::relay(vec![Arc::new(hooks)], Deadlines::default());
         let house = Arc::new(House::new(relay, spool));
         let relay = house.session();
         let call = br#"{"id":1,"method":"tools/call","params":{"name":"records"}}"#;
         assert!(matches!(relay.client_line(Source::Line(call)), Onward::Pass));
-        let session = Some(Sessions::default().get_or_note("s", || relay.clone()));
+        let session = Some(Noted::new("s", relay.clone()));
         let asked = Arc::from([Id::parse(b"1").unwrap()]);
         (Conversation { house, relay, session, asked }, release)
     }

@@ -3,7 +3,10 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
@@ -12,6 +15,8 @@ use tokio::sync::watch;
 
 use crate::relay::Relay;
 
+/// An id that a client names may be this long. Servers make far shorter ones.
+pub(super) const MAX_ID_BYTES: usize = 1024;
 /// Sessions that are noted, at most. That one is forgotten costs nobody the session: what was called
 /// in it before is not known any more.
 const MAX_SESSIONS: usize = 10_000;
@@ -28,6 +33,9 @@ pub(super) struct Noted {
     pub(super) relay: Arc<Relay>,
     replacements: Mutex<Replacements>,
     used: Mutex<Instant>,
+    /// It is among the sessions, or has been: once it is forgotten, an answer that comes late does not
+    /// bring it back.
+    was_listed: AtomicBool,
 }
 
 /// What was said in place of events, by their ids, and in the order they came.
@@ -41,25 +49,24 @@ struct Replacements {
 pub(super) type Replacement = watch::Receiver<Option<Bytes>>;
 
 impl Sessions {
-    /// The session with that id. One that we have not seen begin, because we were not there, is noted
-    /// as if it began now.
-    pub(super) fn get_or_note(&self, id: &str, relay: impl FnOnce() -> Arc<Relay>) -> Arc<Noted> {
+    /// The session with that id, if it is noted.
+    pub(super) fn get(&self, id: &str) -> Option<Arc<Noted>> {
+        let session = self.lock().get(id)?.clone();
+        *session.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        Some(session)
+    }
+
+    /// Notes a session that the upstream has shown to know: anybody can make up an id. If it has been
+    /// noted meanwhile, that stays.
+    pub(super) fn note(&self, session: &Arc<Noted>) {
         let mut sessions = self.lock();
-        if let Some(session) = sessions.get(id) {
-            *session.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-            return session.clone();
+        if session.was_listed.swap(true, Ordering::Relaxed) || sessions.contains_key(&session.id) {
+            return;
         }
         if sessions.len() >= MAX_SESSIONS {
             forget_the_oldest(&mut sessions);
         }
-        let session = Arc::new(Noted {
-            id: id.to_owned(),
-            relay: relay(),
-            replacements: Mutex::default(),
-            used: Mutex::new(Instant::now()),
-        });
-        sessions.insert(id.to_owned(), session.clone());
-        session
+        sessions.insert(session.id.clone(), session.clone());
     }
 
     pub(super) fn count(&self) -> usize {
@@ -84,6 +91,18 @@ fn forget_the_oldest(sessions: &mut HashMap<String, Arc<Noted>>) {
 }
 
 impl Noted {
+    /// A session that is not noted yet. One that we have not seen begin, because we were not there, is
+    /// as if it began now.
+    pub(super) fn new(id: &str, relay: Arc<Relay>) -> Arc<Self> {
+        Arc::new(Self {
+            id: id.to_owned(),
+            relay,
+            replacements: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+            was_listed: AtomicBool::new(false),
+        })
+    }
+
     /// What is said in place of the event with that id, if anything may be.
     pub(super) fn replacement(&self, event: &str) -> Option<Replacement> {
         self.replacements().by_event.get(event).cloned()

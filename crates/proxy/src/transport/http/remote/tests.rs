@@ -15,7 +15,9 @@ fn remote(url: &str, credentials: Option<Arc<dyn Credentials>>) -> Remote {
     let mut headers = HeaderMap::new();
     headers.insert("x-ours", HeaderValue::from_static("ours"));
     let name = UpstreamName::from_url(url);
-    Remote::new(RemoteSettings { name, url: url.to_owned(), headers, credentials }).unwrap()
+    let trusted = Vec::new();
+    Remote::new(RemoteSettings { name, url: url.to_owned(), headers, credentials, trusted })
+        .unwrap()
 }
 
 /// Reads one request, up to `}`, and returns it.
@@ -92,8 +94,8 @@ async fn a_refused_request_is_sent_once_more_with_a_renewed_token() {
     assert_eq!(remote.advice(), "log in again");
 
     let seen = server.await.unwrap();
-    assert!(seen[0].contains("authorization: Bearer old\r\n"), "{}", seen[0]);
-    for line in ["authorization: Bearer new\r\n", "x-ours: ours\r\n", "content-length: 2\r\n"] {
+    assert!(seen[0].contains("Authorization: Bearer old\r\n"), "{}", seen[0]);
+    for line in ["Authorization: Bearer new\r\n", "X-Ours: ours\r\n", "Content-Length: 2\r\n"] {
         assert!(seen[1].contains(line), "{}", seen[1]);
     }
 }
@@ -108,7 +110,7 @@ async fn an_upstream_that_comes_up_a_moment_later_is_reached() {
     assert_eq!(
         refused.to_string(),
         format!(
-            "cannot reach upstream `127.0.0.1` at http://{address}/: connection refused; is it running?"
+            "cannot reach upstream `{address}` at http://{address}/: connection refused; is it running?"
         )
     );
 
@@ -166,6 +168,7 @@ fn what_is_no_url_of_an_upstream_is_refused() {
             url: url.to_owned(),
             headers: HeaderMap::new(),
             credentials: None,
+            trusted: Vec::new(),
         };
         assert!(matches!(Remote::new(settings), Err(ProxyError::UpstreamUrl { .. })), "{url}");
     }

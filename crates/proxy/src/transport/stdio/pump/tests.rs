@@ -40,7 +40,7 @@ impl Session {
             client: Arc::new(Outlet::new(client_in.into())),
             upstream: Arc::new(Outlet::new(upstream_in.into())),
             crew: Arc::default(),
-            spool: Spool { max_memory_bytes: 100_000, directory: spool.path().to_owned() },
+            spool: Spool::new(100_000, u64::MAX, spool.path()),
             events: mpsc::sync_channel(64).0,
             is_delivering: Arc::default(),
         };

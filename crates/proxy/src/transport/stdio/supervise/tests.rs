@@ -156,6 +156,21 @@ fn what_the_chain_has_is_waited_for() {
 }
 
 #[test]
+fn nobody_waits_for_the_chain_when_the_client_is_gone() {
+    let mut script = Script::new();
+    script.standing.is_consulting = true;
+    assert_eq!(script.at(0, Event::ClientClosed), []);
+    assert_eq!(script.at(1, Event::ClientGone), [Action::CloseInput]);
+    assert_eq!(signals(&script.at(5, Event::Tick)), [SIGTERM]);
+    let status = exited(0);
+    assert_eq!(
+        script.at(6, Event::Exited(status)).last(),
+        Some(&Action::Finish(Some(status))),
+        "though it is still at work"
+    );
+}
+
+#[test]
 fn a_signal_ends_all_waiting() {
     let mut script = Script::new();
     let status = exited(0);
