@@ -108,7 +108,8 @@ impl Catalog {
     /// only then may it be made anew. One that is locked or cannot be read is an error.
     pub(crate) fn open(path: &Path, patience: Duration) -> rusqlite::Result<Option<Self>> {
         // A link could lead to any database.
-        if fs::symlink_metadata(path).is_ok_and(|file| !file.is_file()) {
+        let is_else = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| !it.is_file());
+        if files(path).iter().any(is_else) {
             return Ok(None);
         }
         for path in files(path) {

@@ -42,6 +42,10 @@ pub(crate) fn tidied(collected: &Collected) {
     tracing::debug!(removed, compressed, in_use, "tidied up");
 }
 
+pub(crate) fn not_compressed(error: &StoreError) {
+    tracing::warn!(%error, "a payload stays as it is");
+}
+
 pub(crate) fn tidying_failed(error: &StoreError) {
     tracing::warn!(%error, "cannot remove or compress what is old");
 }

@@ -58,7 +58,9 @@ impl Files {
 
     /// Reads a metadata file: if it is taken, it names nothing but files of its own dataset.
     pub fn metadata(&self, text: &[u8]) {
-        let id = self.dataset.id();
+        // Seeds are of other datasets.
+        let of = serde_json::from_slice(text).map(|metadata: Metadata| metadata.id);
+        let id = &of.unwrap_or_else(|_| self.dataset.id().clone());
         let Ok(metadata) = Metadata::read(text, id) else { return };
         assert_eq!(metadata.id, *id);
         for part in &metadata.parts {

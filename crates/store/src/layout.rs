@@ -86,6 +86,8 @@ impl Layout {
         }
         let prefix = format!("{id}_");
         let entries = fs::read_dir(self.folder(folder)).into_iter().flatten().flatten();
+        // A folder is none of ours, whatever it is called.
+        let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
         let of_dataset = |path: &PathBuf| {
             path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(&prefix))
         };

@@ -27,10 +27,9 @@ pub(crate) fn catch_up(store: &Store, folders: &[Folder]) -> Result<(), StoreErr
             if layout::is_there(&metadata) {
                 layout::remove(&layout.claim(folder, &id))?;
                 match enter(store, folder, &id) {
-                    Err(error @ StoreError::Metadata { .. }) => {
-                        events::metadata_skipped(&metadata, &error);
-                    }
-                    other => other?,
+                    Err(error @ StoreError::Catalog(_)) => return Err(error),
+                    Err(error) => events::metadata_skipped(&metadata, &error),
+                    Ok(()) => {}
                 }
                 continue;
             }
@@ -192,7 +191,8 @@ fn is_claimed(layout: &Layout, folder: &Folder, id: &DatasetId) -> bool {
 /// The names that files of a folder have.
 pub(crate) fn datasets_in(layout: &Layout, folder: &Folder) -> BTreeSet<DatasetId> {
     let entries = fs::read_dir(layout.folder(folder)).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
     let id = |name: String| {
         let end = name.char_indices().filter(|(_, c)| *c == '_').nth(1)?.0;
         DatasetId::parse(&name[..end])

@@ -17,6 +17,7 @@ use crate::{
     catalog::Catalog,
     compression,
     error::Doing,
+    events,
     layout::{self, Folder},
     reconcile,
 };
@@ -270,11 +271,20 @@ fn compress(
                 collected.in_use += 1;
                 break;
             }
-            let theirs = twin.map(|twin| layout::compressed(&twin.plain_path(part)));
-            has_changed |= match theirs {
-                Some(theirs) if compression::share_compressed(&theirs, &path)? => true,
-                _ => compression::compress(&path)?,
+            let theirs = twin.and_then(|twin| {
+                let theirs = layout::compressed(&twin.plain_path(part));
+                // Ours may be the only one that is sound.
+                store.sound.check(&theirs, || twin.verify(part)).ok().map(|()| theirs)
+            });
+            let changed = match theirs {
+                Some(theirs) if compression::share_compressed(&theirs, &path)? => Ok(true),
+                _ => compression::compress(&path),
             };
+            // One that cannot be read is no reason to leave the others as they are.
+            has_changed |= changed.unwrap_or_else(|error| {
+                events::not_compressed(&error);
+                false
+            });
         }
         if has_changed {
             collected.compressed += 1;

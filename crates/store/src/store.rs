@@ -421,7 +421,7 @@ impl Store {
         };
         match reconcile::enter(self, &folder, id) {
             // Whoever reads the dataset is told that.
-            Ok(()) | Err(StoreError::Metadata { .. }) => {}
+            Ok(()) | Err(StoreError::Metadata { .. } | StoreError::File { .. }) => {}
             Err(error) => events::catalog_behind(&error),
         }
         Ok(folder)

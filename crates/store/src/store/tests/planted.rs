@@ -162,3 +162,43 @@ fn a_catalog_that_is_a_link_is_replaced_and_its_target_stays() {
     assert!(fs::symlink_metadata(&path).unwrap().is_file());
     assert!(fs::read(&elsewhere).unwrap() == before);
 }
+
+#[test]
+fn what_cannot_be_read_does_not_keep_the_rest_from_being_tidied() {
+    let (home, store, dataset, secret) = with_secret();
+    let folder = store.layout.folder(dataset.folder());
+    fs::create_dir(folder.join("dataset_22222222_data.json")).unwrap();
+    symlink(&secret, folder.join("dataset_33333333_metadata.json")).unwrap();
+    let linked = keep(&store, "a", &[b'x'; 1_000]);
+    replace_with_link(&linked.path(0), &secret);
+    let long = keep(&store, "a", &[b'y'; 1_000]);
+    drop(store);
+    for file in catalog::files(&home.path().join("catalog.db")) {
+        let _ = fs::remove_file(file);
+    }
+    let store = open(&home);
+    let all = [dataset.id(), linked.id(), long.id()].map(Clone::clone);
+    assert_eq!(names(&store), all.into());
+    for id in names(&store) {
+        store.catalog().forget(&id).unwrap();
+    }
+    let store = open(&home);
+    assert_eq!(names(&store).len(), 3, "they are entered again");
+    let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
+    let compress = Retention { compress_after: Some(DAY), ..Retention::default() };
+    assert_eq!(store.collect(&compress, tomorrow).unwrap().compressed, 1);
+    let remove = Retention { max_age: Some(DAY), ..Retention::default() };
+    assert_eq!(store.collect(&remove, tomorrow).unwrap().removed, 3);
+    assert_eq!(fs::read(&secret).unwrap(), SECRET);
+}
+
+#[test]
+fn a_link_beside_the_catalog_does_not_keep_it_from_being_used() {
+    let (home, store, dataset, secret) = with_secret();
+    drop(store);
+    for name in ["catalog.db-wal", "catalog.db-shm"] {
+        replace_with_link(&home.path().join(name), &secret);
+        assert_eq!(names(&open(&home)), [dataset.id().clone()].into(), "{name}");
+        assert_eq!(fs::read(&secret).unwrap(), SECRET, "{name}");
+    }
+}

@@ -121,6 +121,19 @@ fn a_damaged_twin_is_not_shared() {
 }
 
 #[test]
+fn a_damaged_compressed_twin_is_not_shared_either() {
+    let home = tempfile::tempdir().unwrap();
+    let payload = PAYLOAD.repeat(100);
+    let first = keep(&open(&home), "a", &payload);
+    compress_all(&open(&home));
+    let second = keep(&open(&home), "a", &payload);
+    fs::write(first.path(0), b"no longer what it was").unwrap();
+    compress_all(&open(&home));
+    assert_eq!(second.path(0).extension().unwrap(), "zst");
+    assert!(read(&second, 0) == payload);
+}
+
+#[test]
 fn rows_that_are_not_as_they_were_made_are_not_given_out() {
     let home = tempfile::tempdir().unwrap();
     let dataset = keep(&open(&home), "a", b"[]");
