@@ -255,7 +255,7 @@ fn local_time(row: &mut Vec<u8>, text: &[u8]) {
         .enumerate()
         .skip(16)
         .find(|(_, byte)| !matches!(byte, b'0'..=b'9' | b':' | b'.'));
-    push_text(row, text[..zone.map_or(text.len(), |(start, _)| start)].as_bytes());
+    push_text(row, &text.as_bytes()[..zone.map_or(text.len(), |(start, _)| start)]);
 }
 
 /// Half a surrogate pair is allowed in JSON, but no text can hold it: what reads these lines would
