@@ -178,16 +178,16 @@ fn chart(
     columns: &Columns,
     found: &Selected,
 ) -> Result<Chart, ToolError> {
-    let mut axes = Vec::new();
+    let mut all = Vec::new();
     for (place, (role, drawn)) in columns.all().enumerate() {
         let Some(values) = values(&found.columns[place], place, &found.rows) else {
             return Err(column::json_is_nested(role, &drawn.name));
         };
-        axes.push((role, Axis { name: drawn.name.clone(), values }));
+        all.push((role, Axis { name: drawn.name.clone(), values }));
     }
     let mut axis = |wanted: &str| {
-        let place = axes.iter().position(|(role, _)| *role == wanted)?;
-        Some(axes.swap_remove(place).1)
+        let place = all.iter().position(|(role, _)| *role == wanted)?;
+        Some(all.swap_remove(place).1)
     };
     let (y, last) = (axis("y"), axis("series"));
     let Some(x) = axis("x") else { return refuse!("visualize-dataset needs x, a column.") };

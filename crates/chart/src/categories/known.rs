@@ -63,8 +63,8 @@ fn word(text: &str) -> Word {
     }
     let text = text.to_lowercase();
     let place = |names: &[&str]| {
-        let is_meant = |name: &&str| **name == text || (text.len() == 3 && name.starts_with(&text));
-        names.iter().position(|name| is_meant(&name)).map(|place| place as u64)
+        let is_meant = |name: &&str| *name == text || (text.len() == 3 && name.starts_with(&text));
+        names.iter().position(is_meant).map(|place| place as u64)
     };
     if let Some(month) = place(&MONTHS) {
         return Word::Month(month);

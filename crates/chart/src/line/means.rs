@@ -95,7 +95,7 @@ fn line(
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let are_one = |a: &(f64, Option<f64>), b: &(f64, Option<f64>)| match ranges {
         Some(ranges) => ranges.index(a.0) == ranges.index(b.0),
-        None => a.0 == b.0,
+        None => a.0.total_cmp(&b.0).is_eq(),
     };
     rows.chunk_by(are_one).map(point).collect()
 }

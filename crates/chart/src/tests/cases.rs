@@ -1,5 +1,7 @@
 //! Charts that are hard to lay out.
 
+mod gathered;
+
 use crate::{Axis, Chart, ChartKind, Column, times::DAY};
 
 const HOUR: i64 = DAY / 24;
@@ -64,6 +66,7 @@ pub(super) fn cases() -> Vec<(&'static str, Chart)> {
     cases.extend(lines_over_other_things());
     cases.extend(dots_and_ranges());
     cases.extend(heatmaps());
+    cases.extend(gathered::cases());
     cases
 }
 
@@ -78,7 +81,7 @@ fn bars() -> Vec<(&'static str, Chart)> {
             texts("country", countries),
             Some(numbers(
                 "revenue (USD)",
-                [1_240_500.0, 830_000.0, 2_30_000.0, 97_000.0, 450_000.0, 1_700_000.0, 12_300.0],
+                [1_240_500.0, 830_000.0, 2_100_000.0, 97_000.0, 450_000.0, 1_700_000.0, 12_300.0],
             )),
         )
     };
@@ -209,39 +212,7 @@ fn more_bars() -> Vec<(&'static str, Chart)> {
             Some(numbers("million €", noise(6).map(|n| n * 300.0 - 60.0).take(18))),
         )
     };
-    let two_years = chart(
-        Bar,
-        "Sales a day, for two years",
-        times("day", (0..730).map(|day| START + day * DAY)),
-        Some(numbers("sales", walk(30, 400.0, 9.0).map(f64::round).take(730))),
-    );
-    let moments = noise(31).map(|n| START + (n * 9.0 * DAY as f64) as i64).take(900);
-    let moments = Chart {
-        series: Some(texts(
-            "level",
-            (0..900).map(|n| ["error", "warning", "debug"][n * n % 7 % 3]),
-        )),
-        ..chart(Bar, "Events", times("at", moments), None)
-    };
-    let months = chart(
-        Bar,
-        "Rain by month",
-        texts("month", ["Oct", "Jan", "Feb", "Dec", "Mar", "Nov", "Apr"]),
-        Some(numbers("rain (mm)", noise(32).map(|n| (n * 90.0).round()).take(7))),
-    );
-    let prices = chart(
-        Bar,
-        "Houses by price",
-        numbers("price", normal(33).map(|n| (300.0 + n * 80.0) * 1_000.0).take(2_000)),
-        None,
-    );
-    let mut all = vec![
-        ("bar-two-years", two_years),
-        ("bar-moments", moments),
-        ("bar-months", months),
-        ("bar-many-numbers", prices),
-    ];
-    all.extend([
+    vec![
         ("bar-one", one),
         ("bar-zero", zero),
         ("bar-negative", negative),
@@ -250,8 +221,7 @@ fn more_bars() -> Vec<(&'static str, Chart)> {
         ("bar-years", years),
         ("bar-two-hundred-days", daily),
         ("bar-lying-grouped", lying),
-    ]);
-    all
+    ]
 }
 
 fn lines() -> Vec<(&'static str, Chart)> {
@@ -361,37 +331,7 @@ fn lines_over_other_things() -> Vec<(&'static str, Chart)> {
             Some(numbers(&"the name of the y axis ".repeat(20), (0..5).map(f64::from))),
         )
     };
-    let days: Vec<i64> = (0..60).map(|day| START + day * DAY).collect();
-    let (at, _) = crossed(&days, &["a"; 12]);
-    let many_per_day = chart(
-        Line,
-        "Twelve sensors each day",
-        times("date", at),
-        Some(numbers("degrees", normal(34).map(|n| 12.0 + n * 5.0).take(720))),
-    );
-    let dense = chart(
-        Line,
-        "Each request for a month",
-        times("at", noise(35).map(|n| START + (n * 30.0 * DAY as f64) as i64).take(20_000)),
-        Some(numbers("latency (ms)", normal(36).map(|n| (n + 4.0).exp()).take(20_000))),
-    );
-    let hosts: Vec<String> = (0..400).map(|n| format!("host-{n}")).collect();
-    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-    let steps: Vec<f64> = (0..50).map(f64::from).collect();
-    let (at, series) = crossed(&steps, &hosts);
-    let crowd = Chart {
-        series: Some(texts("host", series)),
-        ..chart(
-            Line,
-            "Four hundred hosts",
-            numbers("step", at),
-            Some(numbers("load", walk(37, 90.0, 0.1).take(20_000))),
-        )
-    };
     vec![
-        ("line-many-per-day", many_per_day),
-        ("line-dense", dense),
-        ("line-four-hundred", crowd),
         ("line-one-point", one),
         ("line-equal", equal),
         ("line-texts", texts_below),
@@ -453,17 +393,7 @@ fn dots_and_ranges() -> Vec<(&'static str, Chart)> {
     let when = chart(Histogram, "When issues were opened", times("opened", when), None);
     let same = chart(Histogram, "All the same", numbers("value", vec![0.25; 30]), None);
     let instant = chart(Histogram, "One instant", times("at", vec![START; 30]), None);
-    let heaps = Chart {
-        series: Some(texts("kind", (0..30_000).map(|n| ["a", "b", "c"][n % 3]))),
-        ..chart(
-            Scatter,
-            "Thirty thousand dots",
-            numbers("x", normal(38).zip(0..).map(|(n, i)| n + f64::from(i % 3) * 2.0).take(30_000)),
-            Some(numbers("y", normal(39).take(30_000))),
-        )
-    };
     vec![
-        ("scatter-heaps", heaps),
         ("scatter-few", few),
         ("scatter-many", many),
         ("scatter-times", over_time),
@@ -516,18 +446,7 @@ fn heatmaps() -> Vec<(&'static str, Chart)> {
         ..chart(Heatmap, "Errors a day", times("day", at), Some(texts("service", along)))
     };
     let one = chart(Heatmap, "One cell", texts("x", ["a"]), Some(texts("y", ["b"])));
-    let (at, along) = crossed(&(0..400).collect::<Vec<i64>>(), &["api", "web", "worker"]);
-    let long = Chart {
-        value: Some(numbers("errors", noise(40).map(|n| (n * 9.0).round()).take(1_200))),
-        ..chart(
-            Heatmap,
-            "Errors a day for more than a year",
-            times("day", at.into_iter().map(|day| START + day * DAY)),
-            Some(texts("service", along)),
-        )
-    };
     vec![
-        ("heatmap-long", long),
         ("heatmap-week", week),
         ("heatmap-correlation", correlation),
         ("heatmap-crowded", crowded),

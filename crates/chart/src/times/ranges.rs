@@ -60,7 +60,7 @@ impl Step {
 
     fn starts(self, first: i64, last: i64) -> Vec<i64> {
         let Some(start) = self.start(first) else { return Vec::new() };
-        let places = 0..self.count(first, last) as i64;
+        let places = (0..).take(self.count(first, last));
         match self {
             Step::Fixed(length) => places.map(|place| start + place * length).collect(),
             Step::Months(months) => {

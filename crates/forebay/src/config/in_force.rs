@@ -70,14 +70,13 @@ fn written(text: &str) -> Vec<(String, String, usize)> {
 fn add(found: &mut Vec<(String, String, usize)>, text: &str, prefix: &str, table: &DeTable<'_>) {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
-        match value.get_ref() {
-            DeValue::Table(inner) => add(found, text, &format!("{name}."), inner),
-            _ => {
-                let Range { start, end } = value.span();
-                let line = text[..start].matches('\n').count() + 1;
-                let value = text[start..end].split_whitespace().collect::<Vec<_>>().join(" ");
-                found.push((name, value, line));
-            }
+        if let DeValue::Table(inner) = value.get_ref() {
+            add(found, text, &format!("{name}."), inner);
+        } else {
+            let Range { start, end } = value.span();
+            let line = text[..start].matches('\n').count() + 1;
+            let value = text[start..end].split_whitespace().collect::<Vec<_>>().join(" ");
+            found.push((name, value, line));
         }
     }
 }

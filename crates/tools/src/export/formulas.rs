@@ -76,19 +76,15 @@ impl<R: BufRead> Cells<R> {
                 is_within_quotes ^= *byte == b'"';
                 !is_within_quotes && matches!(byte, b',' | b'\n')
             };
-            match read.iter().position(ends) {
-                Some(end) => {
-                    let ending = if read[end] == b',' { Ending::Comma } else { Ending::Line };
-                    self.cell.extend_from_slice(&read[..end]);
-                    self.csv.consume(end + 1);
-                    return Ok(Some(ending));
-                }
-                None => {
-                    let length = read.len();
-                    self.cell.extend_from_slice(read);
-                    self.csv.consume(length);
-                }
+            if let Some(end) = read.iter().position(ends) {
+                let ending = if read[end] == b',' { Ending::Comma } else { Ending::Line };
+                self.cell.extend_from_slice(&read[..end]);
+                self.csv.consume(end + 1);
+                return Ok(Some(ending));
             }
+            let length = read.len();
+            self.cell.extend_from_slice(read);
+            self.csv.consume(length);
         }
     }
 }

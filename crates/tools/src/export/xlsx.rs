@@ -45,14 +45,6 @@ pub(super) fn write(
     }
 }
 
-/// What the cells of a column are.
-enum Kind {
-    /// Dates and times, with the way in which they are shown.
-    Time(Format),
-    /// Whatever JSON says they are.
-    Json,
-}
-
 /// How many cells are not what the query gave, by the reason.
 #[derive(Debug, Default)]
 struct Changed {
@@ -78,9 +70,9 @@ impl Changed {
 fn fill(sheet: &mut Worksheet, found: &Selected) -> Result<Changed, XlsxError> {
     sheet.set_freeze_panes(1, 0)?;
     let mut changed = Changed::default();
-    let mut kinds = Vec::new();
+    let mut formats = Vec::new();
     for (place, column) in (0..).zip(&found.columns) {
-        kinds.push(kind(sheet, place, column, &found.rows)?);
+        formats.push(time_format(sheet, place, column, &found.rows)?);
     }
     let bold = Format::new().set_bold();
     for (place, column) in (0..).zip(&found.columns) {
@@ -88,60 +80,60 @@ fn fill(sheet: &mut Worksheet, found: &Selected) -> Result<Changed, XlsxError> {
     }
     for (line, row) in (1..).zip(&found.rows) {
         let cells = walk::elements(row.as_bytes()).into_iter().flatten();
-        for ((place, cell), kind) in (0..).zip(cells).zip(&kinds) {
-            fill_cell(sheet, (line, place), cell, kind, &mut changed)?;
+        for ((place, cell), format) in (0..).zip(cells).zip(&formats) {
+            fill_cell(sheet, (line, place), cell, format.as_ref(), &mut changed)?;
         }
     }
     Ok(changed)
 }
 
-/// What a column holds, which gets as much room as that needs.
-fn kind(
+/// How the times of a column are shown, which gets as much room as that needs; `None` if it holds
+/// anything else.
+fn time_format(
     sheet: &mut Worksheet,
     place: u16,
     column: &Column,
     rows: &[String],
-) -> Result<Kind, XlsxError> {
+) -> Result<Option<Format>, XlsxError> {
     let has_fraction = |row: &String| {
         let mut cells = walk::elements(row.as_bytes()).into_iter().flatten();
         cells.nth(usize::from(place)).is_some_and(|cell| cell.contains(&b'.'))
     };
     let (width, format) = match column.kind.as_str() {
         "DATE" => (11, "yyyy-mm-dd"),
-        kind if !kind.starts_with("TIMESTAMP") => return Ok(Kind::Json),
+        kind if !kind.starts_with("TIMESTAMP") => return Ok(None),
         _ if rows.iter().any(has_fraction) => (24, "yyyy-mm-dd hh:mm:ss.000"),
         _ => (20, "yyyy-mm-dd hh:mm:ss"),
     };
     sheet.set_column_width(place, width)?;
-    Ok(Kind::Time(Format::new().set_num_format(format)))
+    Ok(Some(Format::new().set_num_format(format)))
 }
 
 fn fill_cell(
     sheet: &mut Worksheet,
     (line, place): (u32, u16),
     cell: &[u8],
-    kind: &Kind,
+    time_format: Option<&Format>,
     changed: &mut Changed,
 ) -> Result<(), XlsxError> {
-    match (serde_json::from_slice(cell).unwrap_or_default(), kind) {
+    match (serde_json::from_slice(cell).unwrap_or_default(), time_format) {
         (Value::Null, _) => {}
-        (Value::String(text), Kind::Time(format)) => match time(&text) {
-            Some((time, is_finer)) => {
+        (Value::String(text), Some(format)) => {
+            if let Some((time, is_finer)) = time(&text) {
                 changed.fine_times += usize::from(is_finer);
                 sheet.write_datetime_with_format(line, place, &time, format)?;
-            }
-            None => {
+            } else {
                 changed.early_times += 1;
                 sheet.write_string(line, place, &text)?;
             }
-        },
+        }
         (Value::Bool(on), _) => {
             sheet.write_boolean(line, place, on)?;
         }
         (Value::Number(number), _) if is_exact(&number, cell) => {
             sheet.write_number(line, place, number.as_f64().unwrap_or_default())?;
         }
-        (Value::String(text), Kind::Json) => {
+        (Value::String(text), None) => {
             sheet.write_string(line, place, cut(&text, changed))?;
         }
         (other, _) => {

@@ -58,13 +58,13 @@ fn find<'c, 'n>(
     columns: &'c [Column],
     name: &'n str,
 ) -> Result<(&'c Column, Option<&'n str>), ToolError> {
-    let named = |name: &str| columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-    if let Some(column) = named(name) {
-        return Ok((column, None));
+    let column = |name: &str| columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+    if let Some(found) = column(name) {
+        return Ok((found, None));
     }
     let parted = name.match_indices('.').rev().find_map(|(dot, _)| {
-        let column = named(&name[..dot]).filter(|column| members(&column.kind).is_some())?;
-        Some((column, Some(&name[dot + 1..])))
+        let found = column(&name[..dot]).filter(|column| members(&column.kind).is_some())?;
+        Some((found, Some(&name[dot + 1..])))
     });
     if let Some(found) = parted {
         return Ok(found);
@@ -202,7 +202,7 @@ mod tests {
         assert!(refusal("deep").ends_with("write x: deep.inner.value, for one."));
         assert!(refusal("place.town").starts_with("place has no member town. Its members are"));
         assert!(refusal("place.ids").contains(r#"SELECT unnest("place"."ids") AS item"#));
-        assert!(refusal("tags").contains(r#"tags holds lists, which `x` cannot be"#));
+        assert!(refusal("tags").contains("tags holds lists, which `x` cannot be"));
         assert!(refusal("rates").contains(r#"SELECT "rates"['key']"#));
     }
 
