@@ -291,3 +291,26 @@ impl Life {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_waits_for_a_line_that_is_lost_is_told() {
+        let error = io::Error::other("full");
+        let told = |line: &[u8]| {
+            let instead = instead_of(&Line::of(line), &error)?;
+            let text = String::from_utf8(instead).unwrap();
+            Some(text.replace("the answer is too long to be held: full", "WHY"))
+        };
+        let one = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"WHY"}}"#;
+        assert_eq!(told(br#"{"result":{},"id":7}"#).as_deref(), Some(one));
+        let other = one.replace('7', "\"a\"");
+        let batch = br#"[{"id":7,"result":1},{"method":"x"},{"id":"a","error":{}}]"#;
+        assert_eq!(told(batch), Some(format!("[{one},{other}]")));
+        for nobody in [&br#"{"method":"x"}"#[..], br#"{"id":1,"method":"ask"}"#, b"no JSON"] {
+            assert_eq!(told(nobody), None);
+        }
+    }
+}
