@@ -10,7 +10,7 @@ use cases::{cases, chart, numbers, texts, times};
 use crate::{Chart, ChartError, ChartKind, Column, draw};
 
 fn case(wanted: &str) -> Chart {
-    cases().into_iter().find(|(name, _)| *name == wanted).unwrap().1
+    cases().iter().find(|(name, _)| *name == wanted).unwrap().1.clone()
 }
 
 /// Returns what is written on a chart.
@@ -28,7 +28,7 @@ const SVG_TEXT: (&str, &str) = ("http://www.w3.org/2000/svg", "text");
 fn every_case_is_xml_with_nothing_but_shapes_and_texts() {
     let directory = std::env::var_os("FOREBAY_CHARTS").map(std::path::PathBuf::from);
     for (name, chart) in cases() {
-        let drawing = draw(&chart).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let drawing = draw(chart).unwrap_or_else(|error| panic!("{name}: {error}"));
         let document = roxmltree::Document::parse(drawing.svg())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let known = ["svg", "title", "rect", "polyline", "circle", "text"];
@@ -194,7 +194,7 @@ fn many_dots_are_merged_and_that_is_said() {
 #[test]
 fn no_file_is_long() {
     for (name, chart) in cases() {
-        let length = draw(&chart).unwrap().svg().len();
+        let length = draw(chart).unwrap().svg().len();
         assert!(length < 300_000, "{name}: {length} bytes");
     }
 }

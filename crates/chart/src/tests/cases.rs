@@ -2,6 +2,8 @@
 
 mod gathered;
 
+use std::sync::LazyLock;
+
 use crate::{Axis, Chart, ChartKind, Column, times::DAY};
 
 const HOUR: i64 = DAY / 24;
@@ -59,7 +61,13 @@ fn crossed<T: Copy>(rows: &[T], names: &[&str]) -> (Vec<T>, Vec<String>) {
     pairs.unzip()
 }
 
-pub(super) fn cases() -> Vec<(&'static str, Chart)> {
+/// All of them, made once.
+pub(super) fn cases() -> &'static [(&'static str, Chart)] {
+    static CASES: LazyLock<Vec<(&'static str, Chart)>> = LazyLock::new(all);
+    &CASES
+}
+
+fn all() -> Vec<(&'static str, Chart)> {
     let mut cases = bars();
     cases.extend(more_bars());
     cases.extend(lines());

@@ -70,7 +70,7 @@ pub(super) fn faults(drawing: &Drawing) -> Vec<String> {
 #[test]
 fn no_text_overlaps_another_or_leaves_the_page() {
     for (name, chart) in cases() {
-        assert_eq!(faults(&draw(&chart).unwrap()), Vec::<String>::new(), "{name}");
+        assert_eq!(faults(&draw(chart).unwrap()), Vec::<String>::new(), "{name}");
     }
 }
 

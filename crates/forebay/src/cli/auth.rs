@@ -287,7 +287,7 @@ fn wait_for<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     });
     match outcome {
         Err(error) if error.is::<Interrupted>() || error.is::<std::io::Error>() => Err(error),
-        Err(error) => Err(anyhow!(one_line(&error))),
+        Err(error) => Err(Exit::of(&error).told(one_line(&error))),
         done => done,
     }
 }

@@ -22,7 +22,7 @@ HEADS = [
     (re.compile(r"struct(?:, \d+ null)?"), "member"),
     (re.compile(r"json(?:: [a-z]+ \d+(?:, [a-z]+ \d+)*)?(?:, \d+ null)?"), "json"),
 ]
-TYPE = re.compile(r" (?:integer|float|boolean|string|timestamp|date|uuid|url|null|json|list|map|struct)(?![A-Za-z0-9_])")
+TYPE = re.compile(r" (?:integer|float|boolean|string|timestamp|date|uuid|url|null|json|list|map|struct)(?![A-Za-z0-9_])(?: \(UTC; [^)]*\))?")
 MAIN = re.compile(r"- Fields(?: \(of the first \d+ records\))?, string if no type: (.*)")
 TABLE = re.compile(rf"- Table ({IDENTIFIER}): (\d+) records at (.*)")
 TABLES_INSIDE = re.compile(rf"- Tables inside(?:, named (\w+_)NAME)?(?:, each with ({IDENTIFIER}(?:, {IDENTIFIER})*))?: (.*)")
