@@ -4,6 +4,12 @@
 //! thousand million letters, it does not count; they are allocated as they are asked for. So the
 //! process itself is limited: an allocation beyond it fails, which DuckDB reports as an error like any
 //! other, or else ends the process.
+//!
+//! What a worker never needs it cannot do from its first moment on, where the system knows how to
+//! forbid it: reach a network, run a program, look into other processes.
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod filter;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -24,6 +30,13 @@ pub(crate) fn to(limits: &Limits) {
     lower(Resource::Fsize, limits.spill_bytes.max(LEAST_FILE));
     // A process that ends in the middle of a query leaves no copy of the data behind.
     lower(Resource::Core, 0);
+}
+
+/// Takes from this thread, and all that it starts, what no query needs. Where it cannot be done, they
+/// run without.
+pub(crate) fn for_good() {
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = filter::install();
 }
 
 fn lower(resource: Resource, to: u64) {

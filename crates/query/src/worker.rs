@@ -44,6 +44,7 @@ const FIRST: Duration = Duration::from_secs(60);
 
 /// Answers what comes on standard input, until it closes or nothing comes for a while.
 pub fn serve(read: &RowReader) -> Result<(), QueryError> {
+    confine::for_good();
     // Whatever DuckDB writes is for its owner alone.
     umask(Mode::from_raw_mode(0o077));
     let watch = Arc::new(Watch::default());
