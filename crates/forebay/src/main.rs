@@ -5,6 +5,7 @@ mod auth;
 mod cli;
 mod config;
 mod demo;
+mod memory;
 mod observe;
 
 use std::{
@@ -20,6 +21,7 @@ use crate::cli::{Cli, Command, ask::Interrupted, screen::Screen};
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
+    memory::heed_limit();
     let cli = Cli::parse();
     observe::start(&cli.log);
     let ended = match cli.command {
