@@ -15,7 +15,7 @@ use std::{
     process,
     sync::{Arc, OnceLock, mpsc},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use duckdb::Connection;
@@ -28,14 +28,14 @@ use rustix::{
 
 pub(crate) use self::watch::Watch;
 use crate::{
-    QueryError, RowReader, confine,
+    QueryError, RowReader, Source, confine,
     engine::{Engine, failure},
     explain,
     guard::{self, Approved, Form},
     json_values, library,
     protocol::{Ask, CANCEL, Query, Say, What},
     rows,
-    tables::{self, Meaning},
+    tables::{self, Kept, Meaning},
     views::{self, View},
 };
 
@@ -62,9 +62,19 @@ pub fn serve(read: &RowReader) -> Result<(), QueryError> {
         };
         worker.watch.end();
         say(&said)?;
+        if is_spent(&said) {
+            break;
+        }
     }
     worker.spill.remove();
     Ok(())
+}
+
+/// True if a worker is of no more use: what was allocated is not given back, or the database is no
+/// longer whole. Another takes its place.
+fn is_spent(said: &Say) -> bool {
+    const SIGNS: [&str; 4] = ["Out of Memory", "bad_alloc", "INTERNAL Error", "FATAL Error"];
+    matches!(said, Say::Error { text, .. } if SIGNS.iter().any(|sign| text.contains(sign)))
 }
 
 struct Worker<'a> {
@@ -85,7 +95,6 @@ impl Worker<'_> {
         confine::to(&ask.limits);
         library::load(&ask.home.join("lib"))?;
         let spill = self.spill.within(&ask.home)?;
-        self.watch.prepare();
         let store = match self.store.take() {
             Some((home, store)) if home == ask.home => store,
             _ => Store::open(&ask.home, Durability::RightAfter)?,
@@ -101,6 +110,8 @@ impl Worker<'_> {
         };
         let (query, out) = match &ask.what {
             What::Rows { dataset } => {
+                self.watch.prepare()?;
+                say(&Say::Preparing)?;
                 let dataset = store.dataset(dataset)?;
                 for index in 0..tables::facts(&dataset).len().max(1) {
                     rows_of(&tables::Table { dataset: dataset.clone(), index })?;
@@ -114,19 +125,21 @@ impl Worker<'_> {
             self.parser = Some(Connection::open_in_memory().map_err(failure)?);
         }
         let parser = self.parser.as_ref().ok_or(QueryError::Ended)?;
-        let approved =
-            guard::check(parser, &query.sql).map_err(|no| QueryError::Refused(no.to_string()))?;
+        let (approved, left) = checked(&self.watch, parser, &query.sql, ask.limits.time)?;
         let is_table = !matches!(ask.what, What::Select { .. });
         if is_table && approved.form == Form::Explain {
             return Err(QueryError::NotKept);
         }
+        self.watch.prepare()?;
+        say(&Say::Preparing)?;
         let mut paths: BTreeSet<PathBuf> = out.cloned().into_iter().collect();
-        let views = self.views(store, query, &approved, &mut |table| {
+        let (views, sources) = self.views(store, ask, query, &approved, &mut |table| {
             let path = rows_of(table)?;
             paths.insert(path.clone());
             Ok(path)
         })?;
-        self.watch.run(ask.limits.time)?;
+        say(&Say::Sources(sources))?;
+        self.watch.run(left)?;
         say(&Say::Running)?;
         let engine = match self.engine.take() {
             Some(engine) if engine.reaches(&paths) => engine,
@@ -155,30 +168,54 @@ impl Worker<'_> {
     fn views(
         &self,
         store: &Store,
+        ask: &Ask,
         query: &Query,
         approved: &Approved,
         rows: &mut dyn FnMut(&tables::Table) -> Result<PathBuf, QueryError>,
-    ) -> Result<Vec<View>, QueryError> {
-        let mut views = Vec::new();
+    ) -> Result<(Vec<View>, Vec<Source>), QueryError> {
+        let kept = Kept { store, viewer: &ask.viewer };
+        let (mut views, mut sources) = (Vec::new(), Vec::new());
         for name in &approved.tables {
-            let Some(meaning) = tables::find(store, query.dataset.as_ref(), name)? else {
+            let Some(meaning) = kept.find(query.dataset.as_ref(), name)? else {
                 // Of a pivot, every word is looked up.
                 if approved.form == Form::Pivot {
                     continue;
                 }
-                let shown = name.to_string();
-                let said = tables::unknown(store, query.dataset.as_ref(), &shown);
+                let said = kept.unknown(query.dataset.as_ref(), &name.to_string());
                 return Err(QueryError::Refused(said));
             };
-            if let Meaning::History(results) = &meaning {
-                self.watch.progress(0.0, &format!("reading {} results", results.len()));
+            match &meaning {
+                Meaning::One(_) => {}
+                Meaning::Latest(table) => sources.push(kept.source(name, &table.dataset)),
+                Meaning::History(results) => {
+                    self.watch.progress(0.0, &format!("reading {} results", results.len()));
+                }
             }
             let select = views::select(&meaning, rows, query.with_places)?;
             let (schema, name) = (name.schema.clone(), name.name.clone());
             views.push(View { schema, name, select });
         }
-        Ok(views)
+        Ok((views, sources))
     }
+}
+
+/// What a text is, if it may run, and how much of its time is left: to find that out may take as long as
+/// to run it.
+fn checked(
+    watch: &Watch,
+    parser: &Connection,
+    sql: &str,
+    time: Duration,
+) -> Result<(Approved, Duration), QueryError> {
+    let begun = Instant::now();
+    watch.run(time)?;
+    watch.interrupt_with(parser);
+    let outcome = guard::check(parser, sql);
+    if watch.is_stopped() {
+        return Err(watch.why());
+    }
+    let approved = outcome.map_err(|no| QueryError::Refused(no.to_string()))?;
+    Ok((approved, time.saturating_sub(begun.elapsed())))
 }
 
 /// The directory for what does not fit into memory; each worker has its own.

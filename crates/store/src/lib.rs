@@ -27,6 +27,7 @@ mod reconcile;
 mod retention;
 mod shelf;
 mod store;
+mod viewer;
 
 pub use capture::{Capture, PartWriter};
 pub use catalog::{
@@ -41,3 +42,4 @@ pub use metadata::{Description, Metadata, Part};
 pub use retention::{Collected, Retention};
 pub use shelf::Shelf;
 pub use store::{Durability, Store};
+pub use viewer::{Scope, Viewer};

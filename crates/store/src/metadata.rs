@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::DatasetId;
+use crate::{DatasetId, Viewer};
 
 /// What the store is told about a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,32 @@ pub struct Part {
     pub blake3: String,
 }
 
+impl Description {
+    /// Notes in which session it was kept, and for which project.
+    pub fn set_origin(&mut self, viewer: &Viewer) {
+        let origin = [(SESSION, &viewer.session), (PROJECT, &viewer.project)];
+        for (name, value) in origin {
+            if let Some(value) = value {
+                self.more.insert(name.to_owned(), value.as_str().into());
+            }
+        }
+    }
+}
+
+const SESSION: &str = "session";
+const PROJECT: &str = "project";
+
 impl Metadata {
+    /// The session in which it was kept.
+    pub fn session(&self) -> Option<&str> {
+        self.description.more.get(SESSION).and_then(Value::as_str)
+    }
+
+    /// The project for which it was kept.
+    pub fn project(&self) -> Option<&str> {
+        self.description.more.get(PROJECT).and_then(Value::as_str)
+    }
+
     /// The hash that two datasets share if their payloads are equal.
     pub(crate) fn content(&self) -> String {
         let hashes: Vec<&str> = self.parts.iter().map(|part| part.blake3.as_str()).collect();

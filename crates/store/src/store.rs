@@ -15,6 +15,7 @@ use jiff::{Timestamp, ToSpan, civil::Date};
 
 use crate::{
     Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Retention, StoreError, Usage,
+    Viewer,
     catalog::{Catalog, usage},
     compression,
     error::Doing,
@@ -127,10 +128,10 @@ impl Store {
         Ok(Some(path))
     }
 
-    /// The servers and tools that datasets are of.
-    pub fn origins(&self) -> Result<Vec<(String, String)>, StoreError> {
+    /// The servers and tools that the datasets are of that `viewer` may see.
+    pub fn origins(&self, viewer: &Viewer) -> Result<Vec<(String, String)>, StoreError> {
         self.follow_catalog();
-        Ok(self.catalog().origins()?)
+        Ok(self.catalog().origins(viewer)?)
     }
 
     /// The datasets that `filter` lets through, newest first.

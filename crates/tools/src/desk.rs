@@ -9,7 +9,7 @@ use std::{
 };
 
 use forebay_query::{Column, Conduct, FileForm, Query, Service};
-use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError};
+use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError, Viewer};
 use serde_json::{Map, Value, json};
 
 use crate::{ToolError, definitions::Tool, error::refuse};
@@ -18,16 +18,30 @@ use crate::{ToolError, definitions::Tool, error::refuse};
 const SERVER: &str = "forebay";
 
 /// What tools work with.
+#[derive(Clone)]
 pub struct Desk {
     home: PathBuf,
     shelf: Arc<Shelf>,
     service: Service,
+    viewer: Viewer,
 }
 
 impl Desk {
-    /// A desk for the store at `home`, which is that of the shelf and the service.
+    /// A desk for the store at `home`, which is that of the shelf and the service. Whoever sits at it
+    /// sees everything.
     pub fn new(home: &Path, shelf: Arc<Shelf>, service: Service) -> Self {
-        Self { home: home.to_owned(), shelf, service }
+        Self { home: home.to_owned(), shelf, service, viewer: Viewer::default() }
+    }
+
+    /// The same desk for `viewer`, who sees no more than that may, and whose results are its own.
+    #[must_use]
+    pub fn seen_by(&self, viewer: Viewer) -> Self {
+        Self { service: self.service.seen_by(viewer.clone()), viewer, ..self.clone() }
+    }
+
+    /// Whoever sits at it.
+    pub(crate) fn viewer(&self) -> &Viewer {
+        &self.viewer
     }
 
     /// What answers queries.
@@ -45,18 +59,22 @@ impl Desk {
         const LATEST: u64 = 200;
         let store = self.store()?;
         match store.dataset(id) {
-            Err(StoreError::Unknown(id)) => {
-                let latest = store.list(&Filter { limit: Some(LATEST), ..Filter::default() })?;
+            Ok(dataset) if self.viewer.sees(dataset.metadata()) => Ok(dataset),
+            Ok(_) | Err(StoreError::Unknown(_)) => {
+                let viewer = self.viewer.clone();
+                let filter = Filter { limit: Some(LATEST), viewer, ..Filter::default() };
+                let latest = store.list(&filter)?;
                 let names = latest.iter().map(|entry| entry.id.as_str());
                 let meant = forebay_query::nearest(id.as_str(), names)
-                    .filter(|name| differs_little(name, &id));
+                    .filter(|name| differs_little(name, id));
                 let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
                 refuse!(
-                    "There is no dataset {id}; it may have been removed by age.{meant} \
-                     list-saved-datasets shows those that there are."
+                    "There is no dataset {id}{}; it may have been removed by age.{meant} \
+                     list-saved-datasets shows those that there are.",
+                    forebay_query::among(self.viewer.scope)
                 )
             }
-            other => Ok(other?),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -74,7 +92,7 @@ impl Desk {
         let store = self.store()?;
         let mut capture = store.capture()?;
         let bytes = io::copy(&mut File::open(&file.0)?, capture.start_part("parquet")?)?;
-        let dataset = capture.commit(Description {
+        let mut description = Description {
             tool: Tool::Analyze.name().to_owned(),
             server: SERVER.to_owned(),
             original_size: bytes,
@@ -82,7 +100,9 @@ impl Desk {
             schema: json!({"fields": fields(&written.columns)}),
             summary: json!({"totalRecords": written.rows}),
             more: details(query),
-        })?;
+        };
+        description.set_origin(&self.viewer);
+        let dataset = capture.commit(description)?;
         self.shelf.tidy_if_due();
         Ok(Kept { dataset, rows: written.rows, has_more: written.has_more })
     }

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use forebay_query::{ALL_ROWS, Conduct, FileForm, Query, WrittenFile};
+use forebay_query::{ALL_ROWS, Conduct, FileForm, Query, Source, WrittenFile};
 use forebay_store::DatasetId;
 use serde_json::json;
 
@@ -108,6 +108,8 @@ pub struct Exported {
     pub rows: u64,
     /// How long it is.
     pub bytes: u64,
+    /// What the names of tools in the query stood for.
+    pub sources: Vec<Source>,
 }
 
 /// Writes a file: at `path`, where there must be none, or under a new name in the store's own folder
@@ -122,10 +124,11 @@ pub fn export(
     let folder = folder_of(desk, path)?;
     // It has no name of its own before it is whole.
     let partial = Unnamed(folder.join(format!(".export-{}", unique())));
-    let rows = match form {
+    let (rows, sources) = match form {
         ExportForm::File(form) => {
             let query = readable(desk, &subject.query, form, conduct)?;
-            desk.service().write(&query, &partial.0, form, ALL_ROWS, conduct)?.rows
+            let written = desk.service().write(&query, &partial.0, form, ALL_ROWS, conduct)?;
+            (written.rows, written.sources)
         }
         ExportForm::Xlsx => xlsx::write(desk, &subject.query, &partial.0, conduct)?,
     };
@@ -134,7 +137,7 @@ pub fn export(
         Some(path) => placed(&partial.0, path)?,
         None => named(&partial.0, &folder, &subject.name, form.extension())?,
     };
-    Ok(Exported { path, rows, bytes })
+    Ok(Exported { path, rows, bytes, sources })
 }
 
 /// The first rows of a query as a file of that form holds them. The file has no name.
@@ -168,7 +171,8 @@ pub(crate) fn answer(
         file.path.display(),
         counted(file.bytes, "byte")
     );
-    Ok(Reply::text(said).and(link(&file.path, form.media_type())))
+    let link = link(&file.path, form.media_type());
+    Ok(Reply::text(said).and_sources(&file.sources).and(link))
 }
 
 /// A file as a link that clients can follow.

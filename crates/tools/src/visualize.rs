@@ -7,7 +7,7 @@ use std::{
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use forebay_chart::{Axis, Chart, ChartKind, Column as Values};
-use forebay_query::{Column, Conduct, Query, Selected, quoted};
+use forebay_query::{Column, Conduct, Query, Selected, Source, plain, quoted};
 use forebay_wire::walk;
 use jiff::{
     civil::{Date, DateTime, Time},
@@ -58,6 +58,8 @@ pub struct Plotted {
     pub file: PathBuf,
     /// How many rows were drawn.
     pub rows: usize,
+    /// What the names of tools in the query stood for.
+    pub sources: Vec<Source>,
 }
 
 /// Draws a chart and writes it: at `path`, where there must be no file, or among the exports. It is
@@ -82,7 +84,7 @@ pub fn plot(
         Some(path) => export::placed(&partial.0, path)?,
         None => export::named(&partial.0, &folder, &name, "svg")?,
     };
-    Ok(Plotted { png, file, rows: found.rows.len() })
+    Ok(Plotted { png, file, rows: found.rows.len(), sources: found.sources })
 }
 
 pub(crate) fn answer(
@@ -108,7 +110,8 @@ pub(crate) fn answer(
     });
     let rows = counted(drawn.rows, "row");
     let said = format!("A {kind} chart of {rows}; as SVG in {}.", drawn.file.display());
-    Ok(Reply::text(said).and(picture).and(export::link(&drawn.file, "image/svg+xml")))
+    let link = export::link(&drawn.file, "image/svg+xml");
+    Ok(Reply::text(said).and_sources(&drawn.sources).and(picture).and(link))
 }
 
 /// The columns that are drawn.
@@ -181,10 +184,12 @@ fn column<'c>(columns: &'c [Column], name: &str) -> Result<&'c Column, ToolError
         return Ok(column);
     }
     let names = || columns.iter().map(|column| column.name.as_str());
-    let meant = forebay_query::nearest(name, names()).map(|it| format!(" Did you mean {it}?"));
-    let known: Vec<&str> = names().take(SHOWN_COLUMNS).collect();
+    let meant = forebay_query::nearest(name, names());
+    let meant = meant.map(|it| format!(" Did you mean {}?", plain(it)));
+    let known: Vec<String> = names().take(SHOWN_COLUMNS).map(plain).collect();
     refuse!(
-        "There is no column {name}.{} The columns are {}.",
+        "There is no column {}.{} The columns are {}.",
+        plain(name),
         meant.unwrap_or_default(),
         known.join(", ")
     )

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forebay_query::{Conduct, Query, Selected};
+use forebay_query::{Conduct, Query, Selected, Source};
 use forebay_wire::walk;
 use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
 use serde_json::Value;
@@ -18,13 +18,13 @@ const MAX_CHARS: usize = 32_767;
 /// The largest whole number that a cell keeps exactly.
 const MAX_EXACT: u64 = 9_007_199_254_740_992;
 
-/// Writes all rows of a query, and says how many there are.
+/// Writes all rows of a query, and says how many there are, and of what.
 pub(super) fn write(
     desk: &Desk,
     query: &Query,
     file: &Path,
     conduct: &dyn Conduct,
-) -> Result<u64, ToolError> {
+) -> Result<(u64, Vec<Source>), ToolError> {
     let found = desk.service().select(query, MAX_ROWS, MAX_BYTES, conduct)?;
     if found.has_more {
         return refuse!(
@@ -36,7 +36,7 @@ pub(super) fn write(
     let mut book = Workbook::new();
     let filled = fill(book.add_worksheet_with_constant_memory(), &found);
     match filled.and_then(|()| book.save(file)) {
-        Ok(()) => Ok(found.rows.len() as u64),
+        Ok(()) => Ok((found.rows.len() as u64, found.sources)),
         Err(error) => refuse!("The workbook cannot be written: {error}. Choose csv instead."),
     }
 }
