@@ -30,6 +30,7 @@ pub(crate) use self::watch::Watch;
 use crate::{
     QueryError, RowReader, Source, confine,
     engine::{Engine, failure},
+    error::Kind,
     explain,
     guard::{self, Approved, Form},
     json_values, library,
@@ -62,7 +63,7 @@ pub fn serve(read: &RowReader) -> Result<(), QueryError> {
         };
         worker.watch.end();
         say(&said)?;
-        if is_spent(&said) {
+        if is_spent(&said) || confine::is_crowded(&ask.limits) {
             break;
         }
     }
@@ -70,11 +71,15 @@ pub fn serve(read: &RowReader) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// True if a worker is of no more use: what was allocated is not given back, or the database is no
+/// True if a worker is of no more use: what was allocated may not be given back, or the database is no
 /// longer whole. Another takes its place.
 fn is_spent(said: &Say) -> bool {
     const SIGNS: [&str; 4] = ["Out of Memory", "bad_alloc", "INTERNAL Error", "FATAL Error"];
-    matches!(said, Say::Error { text, .. } if SIGNS.iter().any(|sign| text.contains(sign)))
+    match said {
+        Say::Error { kind: Kind::Late, .. } => true,
+        Say::Error { text, .. } => SIGNS.iter().any(|sign| text.contains(sign)),
+        _ => false,
+    }
 }
 
 struct Worker<'a> {

@@ -172,7 +172,7 @@ pub(crate) fn answer(
         counted(file.bytes, "byte")
     );
     let link = link(&file.path, form.media_type());
-    Ok(Reply::text(said).and_sources(&file.sources).and(link))
+    Ok(Reply::text(said).and(link).and_sources(&file.sources))
 }
 
 /// A file as a link that clients can follow.

@@ -111,7 +111,7 @@ pub(crate) fn answer(
     let rows = counted(drawn.rows, "row");
     let said = format!("A {kind} chart of {rows}; as SVG in {}.", drawn.file.display());
     let link = export::link(&drawn.file, "image/svg+xml");
-    Ok(Reply::text(said).and_sources(&drawn.sources).and(picture).and(link))
+    Ok(Reply::text(said).and(picture).and(link).and_sources(&drawn.sources))
 }
 
 /// The columns that are drawn.

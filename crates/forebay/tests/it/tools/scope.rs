@@ -52,11 +52,11 @@ fn exports_and_charts_say_which_result_a_tools_name_meant() {
     let query = "SELECT status, count(*) AS n FROM file GROUP BY 1";
     for format in ["csv", "xlsx"] {
         let file = client.call("export-dataset", &json!({"query": query, "format": format}));
-        assert!(file.text(1).starts_with(&format!("file is {id}, kept ")), "{}", file.text(1));
+        assert!(file.text(2).starts_with(&format!("file is {id}, kept ")), "{}", file.text(2));
     }
     let chart = json!({"query": query, "chart": "bar", "x": "status", "y": "n"});
     let drawn = client.call("visualize-dataset", &chart);
-    assert!(drawn.text(1).starts_with(&format!("file is {id}, kept ")), "{}", drawn.text(1));
+    assert!(drawn.text(3).starts_with(&format!("file is {id}, kept ")), "{}", drawn.text(3));
 }
 
 /// Every way to get at a dataset or at what a tool has given.

@@ -329,7 +329,9 @@ fn a_worker_that_dies_before_the_query_runs_is_not_blamed_on_it() {
     let asked = client.send("tools/call", &params);
     let told = client.peer.next_line();
     assert!(told.contains("another process is making the rows"), "{told}");
-    workers(&client).into_iter().for_each(|worker| signal(worker, "-9"));
+    for worker in workers(&client) {
+        signal(worker, "-9");
+    }
     loop {
         let message: Value = serde_json::from_str(&client.peer.next_line()).unwrap();
         if message["id"] == asked {
