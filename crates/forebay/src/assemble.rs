@@ -32,13 +32,15 @@ const PREPARATION_IDLE: Duration = Duration::from_secs(5);
 /// kept, all are counted, and tools are added that look at what was kept.
 pub(crate) fn relay(
     upstream: UpstreamName,
-    config: Config,
+    mut config: Config,
     recorder: Option<Recorder>,
 ) -> Result<(Relay, Option<Arc<Usage>>)> {
     let router = Router::sole(upstream);
     if !config.enabled {
         return Ok((Relay::new(router, Chain::default(), recorder), None));
     }
+    let started_in = std::env::current_dir().ok();
+    config.policy.directory = started_in.map(|path| path.to_string_lossy().into_owned());
     let shelf = shelf(&config);
     // What was kept before is tidied up meanwhile.
     shelf.tidy_if_due();

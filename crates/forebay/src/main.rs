@@ -5,6 +5,7 @@ mod auth;
 mod cli;
 mod config;
 mod demo;
+mod memory;
 mod observe;
 mod trust;
 
@@ -22,6 +23,7 @@ use crate::cli::{Cli, Command, ask::Interrupted, exit::Exit, screen::Screen};
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
+    memory::heed_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use forebay_proxy::session::Call;
-use forebay_store::{Capture, Dataset, Description, Mapped, Store, StoreError};
+use forebay_store::{Capture, Dataset, Description, Mapped, Store, StoreError, Viewer};
 use forebay_wire::{scan, syntax, walk};
 use serde_json::{Value, json};
 
@@ -161,6 +161,7 @@ impl Captured<'_> {
         profile: &Profile,
         weight: Weight,
         tokens: u64,
+        viewer: &Viewer,
     ) -> Result<Dataset, CaptureError> {
         let holes: Vec<Value> = self.holes.iter().map(Hole::to_json).collect();
         let mut more = profile.details();
@@ -174,7 +175,7 @@ impl Captured<'_> {
             json!({"part": self.capture.part_count() - 1, "holes": holes}),
         );
         self.capture.set_extension(profile.payload, profile.format.extension())?;
-        let dataset = self.capture.commit(Description {
+        let mut description = Description {
             tool: call.tool().unwrap_or_default().to_owned(),
             server: call.upstream.to_string(),
             original_size: weight.bytes,
@@ -182,7 +183,9 @@ impl Captured<'_> {
             schema: profile.schema(),
             summary: profile.summary(),
             more,
-        })?;
+        };
+        description.set_origin(viewer);
+        let dataset = self.capture.commit(description)?;
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
         Ok(dataset)
     }

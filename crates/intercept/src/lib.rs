@@ -119,7 +119,8 @@ impl Keeper {
             || profile::of(&captured, &self.policy),
         );
         let profile = profile?;
-        let dataset = captured.commit(call, result, &profile, weight, tokens)?;
+        let viewer = self.policy.viewer(call);
+        let dataset = captured.commit(call, result, &profile, weight, tokens, &viewer)?;
         let advice = self.sequel.as_ref().map(|sequel| sequel.advice());
         let summary = summarise::of(&dataset, &profile, &self.policy, advice.as_deref());
         self.usage.captured(call, &dataset, &summary.text);

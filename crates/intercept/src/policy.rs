@@ -5,6 +5,9 @@
 mod glob;
 mod presets;
 
+use forebay_proxy::session::Call;
+use forebay_store::{Scope, Viewer};
+
 pub use glob::Glob;
 pub use presets::known_clients;
 
@@ -33,6 +36,10 @@ pub struct Policy {
     pub on_store_failure: OnStoreFailure,
     /// What becomes of the output schema of a tool whose result may be replaced.
     pub output_schema: OutputSchema,
+    /// Which of what was kept the tools of a session may see.
+    pub scope: Scope,
+    /// The project of a session whose client tells none: where we were started.
+    pub directory: Option<String>,
 }
 
 /// How tokens are counted.
@@ -117,6 +124,8 @@ impl Default for Policy {
             schema_inference: SchemaInference::default(),
             on_store_failure: OnStoreFailure::default(),
             output_schema: OutputSchema::default(),
+            scope: Scope::Project,
+            directory: None,
         }
     }
 }
@@ -128,6 +137,16 @@ impl Default for SchemaInference {
 }
 
 impl Policy {
+    /// Whoever calls: what it may see, and whose results are kept.
+    pub fn viewer(&self, call: &Call) -> Viewer {
+        let project = call.root.as_deref().or(self.directory.as_deref());
+        Viewer {
+            session: Some(call.session.to_string()),
+            project: project.map(str::to_owned),
+            scope: self.scope,
+        }
+    }
+
     /// What a result of `tool` may have before it is kept from a client of that name.
     pub(crate) fn limit_for(&self, tool: &str, client: Option<&str>) -> Limit {
         if self.excluded_tools.iter().any(|pattern| pattern.matches(tool)) {

@@ -41,7 +41,7 @@ impl Bench {
         let written: Arc<Mutex<Vec<Written>>> = Arc::default();
         let usage = Arc::new(usage_written_to(&written));
         let keeper = Keeper::new(Arc::new(shelf), policy, usage).followed_by(Arc::new(Tools));
-        Self { keeper, home, written }
+        Self { home, written, keeper }
     }
 
     fn store(&self) -> Arc<Store> {

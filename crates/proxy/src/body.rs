@@ -104,6 +104,18 @@ impl Body {
     }
 }
 
+impl<'a> Source<'a> {
+    /// A part of it, if that is in memory.
+    pub(crate) fn in_memory(self, span: &Range<u64>) -> Option<&'a [u8]> {
+        let bytes = match self {
+            Self::Line(bytes) => bytes,
+            Self::Held(Body::Memory(bytes)) => bytes,
+            Self::Held(Body::Spooled { .. }) | Self::Gone => return None,
+        };
+        scan::slice(bytes, span)
+    }
+}
+
 impl Source<'_> {
     /// Its length, as far as it is known.
     pub(crate) fn bytes(self) -> u64 {

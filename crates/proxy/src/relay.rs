@@ -371,6 +371,15 @@ impl Consultation {
         })
     }
 
+    /// The session of the calls that it is about.
+    pub(crate) fn session(&self) -> Arc<str> {
+        let call = self.parts.first().map(|part| match &part.subject {
+            PartSubject::Call { call, .. } => call,
+            PartSubject::Answer(subject) => &subject.call,
+        });
+        call.map_or_else(|| "".into(), |call| call.session.clone())
+    }
+
     /// The calls that it is about.
     pub(crate) fn calls(&self) -> Vec<Arc<Call>> {
         let call = |part: &Part| match &part.subject {

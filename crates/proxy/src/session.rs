@@ -6,9 +6,11 @@
 
 mod cancellation;
 mod era;
+mod roots;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
+    hash::{BuildHasher, Hasher, RandomState},
     mem,
     ops::Range,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -29,9 +31,15 @@ const MAX_TASKS: usize = 1_000;
 #[derive(Debug)]
 pub struct Session {
     upstream: UpstreamName,
+    /// What tells this session from all others, on this machine and at any time.
+    id: Arc<str>,
     era: Era,
     /// What the client calls itself, once it has said so.
     client: Option<Arc<str>>,
+    /// The first of the client's roots, once it has told an upstream that asked.
+    root: Option<Arc<str>>,
+    /// The upstream's question for the client's roots.
+    roots_asked: Option<Id>,
     /// The client's requests that await an answer.
     calls: HashMap<Id, Arc<Call>>,
     /// Those that the interceptors have and the upstream has not seen, by number.
@@ -70,6 +78,11 @@ pub struct Call {
     pub era: Era,
     /// What the client calls itself, if it has said so.
     pub client: Option<Arc<str>>,
+    /// The session that it belongs to. Clients that have none, in the modern era over HTTP, are told
+    /// apart by what they call themselves.
+    pub session: Arc<str>,
+    /// The directory, or other place, that the client works in, if it has told.
+    pub root: Option<Arc<str>>,
     /// The token under which the client expects progress.
     pub progress_token: Option<Id>,
     /// What it was called with, if an interceptor wants to know when the result comes.
@@ -164,8 +177,11 @@ impl Session {
     pub fn new(upstream: UpstreamName) -> Self {
         Self {
             upstream,
+            id: new_id(),
             era: Era::Unknown,
             client: None,
+            root: None,
+            roots_asked: None,
             calls: HashMap::new(),
             held: HashSet::new(),
             questions: HashSet::new(),
@@ -180,7 +196,12 @@ impl Session {
     /// request, and a task that was started in one is asked for in the next.
     #[must_use]
     pub fn beside(&self) -> Self {
-        Self { tasks: self.tasks.clone(), ..Self::new(self.upstream.clone()) }
+        Self { tasks: self.tasks.clone(), id: self.id.clone(), ..Self::new(self.upstream.clone()) }
+    }
+
+    /// What tells this session from all others.
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
     }
 
     /// The era that the client speaks.
@@ -217,6 +238,12 @@ impl Session {
             }
             Kind::Response { id } => {
                 self.questions.remove(id);
+                if self.roots_asked.as_ref() == Some(id) {
+                    self.roots_asked = None;
+                    let told = envelope.result.as_ref();
+                    self.root =
+                        told.and_then(|result| roots::first(source, result)).or(self.root.take());
+                }
                 FromClient::Forward
             }
             Kind::Notification { .. } | Kind::Other => FromClient::Forward,
@@ -226,8 +253,11 @@ impl Session {
     /// Takes note of a message from the upstream.
     pub fn upstream_sent(&mut self, envelope: &Envelope, source: Source<'_>) -> FromUpstream {
         match envelope.kind() {
-            Kind::Request { id, .. } => {
+            Kind::Request { id, method } => {
                 self.questions.insert(id.clone());
+                if method == roots::LIST {
+                    self.roots_asked = Some(id.clone());
+                }
                 FromUpstream::Forward
             }
             Kind::Notification { method: era::CANCELLED } => {
@@ -345,6 +375,8 @@ impl Session {
             upstream: self.upstream.clone(),
             era: self.era,
             client: self.client.clone(),
+            session: self.session_of(self.client.as_deref()),
+            root: self.root.clone(),
             progress_token: params.progress_token.clone(),
             arguments: OnceLock::new(),
             purpose: era::purpose(self, method, params),
@@ -360,6 +392,14 @@ impl Session {
             | Purpose::TaskState { .. }
             | Purpose::Subscription
             | Purpose::Other => FromClient::Forward,
+        }
+    }
+
+    /// The session of a call by a client of that name.
+    fn session_of(&self, client: Option<&str>) -> Arc<str> {
+        match (self.era, client) {
+            (Era::Modern, Some(client)) => format!("{}/{client}", self.id).into(),
+            (Era::Unknown | Era::Legacy, _) | (Era::Modern, None) => self.id.clone(),
         }
     }
 
@@ -453,6 +493,12 @@ impl Call {
     pub(crate) fn forget_hearers(&self) {
         self.cancellation.forget_hearers();
     }
+}
+
+/// An id that no other session has.
+fn new_id() -> Arc<str> {
+    // The hasher's keys are random, and differ from one to the next.
+    format!("{:016x}", RandomState::new().build_hasher().finish()).into()
 }
 
 /// The request that `notifications/cancelled` is about.

@@ -4,6 +4,12 @@
 //! thousand million letters, it does not count; they are allocated as they are asked for. So the
 //! process itself is limited: an allocation beyond it fails, which DuckDB reports as an error like any
 //! other, or else ends the process.
+//!
+//! What a worker never needs it cannot do from its first moment on, where the system knows how to
+//! forbid it: reach a network, run a program, look into other processes.
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod filter;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -17,13 +23,33 @@ const LEAST_FILE: u64 = 1_000_000_000;
 
 /// Limits this process to what its queries may take. Where it cannot be done, they run without.
 pub(crate) fn to(limits: &Limits) {
-    // Measured with 256 MB: queries that DuckDB ends itself have allocated up to 580 MB.
-    let bytes = limits.memory_bytes.saturating_mul(2).saturating_add(BESIDES);
-    lower(Resource::Data, bytes);
+    lower(Resource::Data, max_bytes(limits));
     // A file that grows past this is an error of that write.
     lower(Resource::Fsize, limits.spill_bytes.max(LEAST_FILE));
     // A process that ends in the middle of a query leaves no copy of the data behind.
     lower(Resource::Core, 0);
+}
+
+/// What a worker may allocate. Measured with 256 MB: queries that DuckDB ends itself have allocated up to
+/// 580 MB.
+fn max_bytes(limits: &Limits) -> u64 {
+    limits.memory_bytes.saturating_mul(2).saturating_add(BESIDES)
+}
+
+/// True if earlier queries have left so much behind that the next may not have what it may take.
+pub(crate) fn is_crowded(limits: &Limits) -> bool {
+    // Only Linux tells; elsewhere there is no such limit on what is allocated.
+    let sizes = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = sizes.split_whitespace().nth(5).and_then(|pages| pages.parse::<u64>().ok());
+    let bytes = pages.unwrap_or_default().saturating_mul(rustix::param::page_size() as u64);
+    bytes > max_bytes(limits) / 2
+}
+
+/// Takes from this thread, and all that it starts, what no query needs. Where it cannot be done, they
+/// run without.
+pub(crate) fn for_good() {
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = filter::install();
 }
 
 fn lower(resource: Resource, to: u64) {

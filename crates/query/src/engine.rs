@@ -12,6 +12,7 @@ use duckdb::{Config, Connection};
 use crate::{
     Column, FileForm, Limits, QueryError,
     columns::{literal, quoted},
+    explain,
     guard::Form,
     json,
     views::View,
@@ -220,5 +221,5 @@ pub(crate) fn parquet(is_lean: bool) -> String {
 /// An error that no query should cause.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 pub(crate) fn failure(error: duckdb::Error) -> QueryError {
-    QueryError::Failed(error.to_string())
+    QueryError::Failed(explain::readable(&error.to_string()))
 }

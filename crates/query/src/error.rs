@@ -30,10 +30,21 @@ pub enum QueryError {
     Cancelled,
     /// The worker ended before it had answered.
     #[error(
-        "The query engine had to be ended: the query took more memory or stack than it may have. \
-         Everything that was kept is safe; ask for less at a time."
+        "The query engine had to be ended: the query took more memory or stack than it may have, by much \
+         data at once or by JSON that is nested very deeply. Everything that was kept is safe; ask for \
+         less at a time, and read such JSON with read-saved-dataset."
     )]
     Ended,
+    /// The worker ended while it made rows.
+    #[error(
+        "The records could not be made into a table: reading them took more memory or stack than the \
+         query engine may have. The query is not the reason; read-saved-dataset reads the text itself, \
+         with lines, bytes or grep."
+    )]
+    NotPrepared,
+    /// The worker does not go on.
+    #[error("The query engine was stopped from outside, and has been ended. Try again.")]
+    Stopped,
     /// The worker could not be started.
     #[error("The query engine cannot be started")]
     NotStarted(#[source] io::Error),

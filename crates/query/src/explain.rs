@@ -2,7 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::{Column, QueryError, columns::quoted, engine::Engine, near, views::View};
+use crate::{
+    Column, QueryError,
+    columns::quoted,
+    engine::Engine,
+    near,
+    plain::{plain, plain_lines},
+    views::View,
+};
 
 /// How many columns of a table are named.
 const SHOWN_COLUMNS: usize = 40;
@@ -34,7 +41,7 @@ pub(crate) fn error(
     }
     if text.starts_with("Binder Error") || text.starts_with("Catalog Error") {
         for (name, columns) in &tables {
-            let _ = write!(said, "\nColumns of {name}: {}", listed(columns));
+            let _ = write!(said, "\nColumns of {}: {}", plain(name), listed(columns));
         }
     }
     if text.contains("Out of Memory") {
@@ -61,7 +68,7 @@ pub(crate) fn error(
     if text.contains("Permission Error") {
         said.push_str("\nOnly kept datasets can be read, by their names.");
     }
-    QueryError::Refused(said)
+    QueryError::Refused(plain_lines(&said))
 }
 
 /// The columns of a table in words.
@@ -69,19 +76,11 @@ pub(crate) fn listed(columns: &[Column]) -> String {
     let names: Vec<String> = columns
         .iter()
         .take(SHOWN_COLUMNS)
-        .map(|column| format!("{} ({})", shown(&column.name), shortened(&column.kind)))
+        .map(|column| format!("{} ({})", shown(&column.name), plain(&column.kind)))
         .collect();
     let more = columns.len().saturating_sub(SHOWN_COLUMNS);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     format!("{}{more}", names.join(", "))
-}
-
-fn shortened(kind: &str) -> String {
-    const LENGTH: usize = 80;
-    match kind.char_indices().nth(LENGTH) {
-        Some((at, _)) => format!("{}…", &kind[..at]),
-        None => kind.to_owned(),
-    }
 }
 
 /// A name as it can be written in SQL.
@@ -89,14 +88,23 @@ fn shown(name: &str) -> String {
     let is_plain = name.bytes().enumerate().all(|(index, byte)| {
         byte.is_ascii_alphabetic() || byte == b'_' || (index > 0 && byte.is_ascii_digit())
     });
-    if is_plain && !name.is_empty() { name.to_owned() } else { quoted(name) }
+    if is_plain && !name.is_empty() { plain(name) } else { quoted(&plain(name)) }
 }
 
 /// What DuckDB says, without what our own wrapping around the query has added to it.
-fn readable(text: &str) -> String {
+pub(crate) fn readable(text: &str) -> String {
+    // What it advises is to change settings.
+    let text = text.split("\n\nPossible solutions:").next().unwrap_or(text);
     let text = text.split("\n\nLINE ").next().unwrap_or(text).trim();
     let text = text.split("\nLINE ").next().unwrap_or(text).trim();
-    text.to_owned()
+    // A name or a value in it may have lines of its own, which must not look like ours.
+    let mut lines = text.split('\n');
+    let mut readable = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        readable.push(if line.trim_start().starts_with("Candidate ") { '\n' } else { ' ' });
+        readable.push_str(line);
+    }
+    readable
 }
 
 /// The first name in quotes.

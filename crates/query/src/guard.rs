@@ -32,6 +32,14 @@ const MAX_BYTES: usize = 100_000;
 /// Measured: in 2 MiB of stack the parser survives any text, and the binder a tree of 1,800 levels.
 const MAX_DEPTH: usize = 400;
 
+/// How long a row of signs may be: the time that DuckDB's scanner takes grows with its square, and
+/// cannot be cut short.
+const MAX_SIGNS: usize = 1_000;
+
+/// How many expressions a ROLLUP or a CUBE may have: each makes a set of all that stand before it,
+/// and the parser makes them all at once.
+const MAX_GROUPED: usize = 100;
+
 /// What a text that may run is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Approved {
@@ -84,7 +92,13 @@ pub(crate) fn check(parser: &duckdb::Connection, sql: &str) -> Result<Approved, 
     if sql.contains('\0') {
         return Err(Refusal::ZeroByte);
     }
+    if tokens::longest_row_of_signs(sql) > MAX_SIGNS {
+        return Err(Refusal::Signs { max: MAX_SIGNS });
+    }
     let tokens = tokens::of(sql);
+    if tokens::longest_list_behind(&tokens, &["ROLLUP", "CUBE"]) > MAX_GROUPED {
+        return Err(Refusal::Grouped { max: MAX_GROUPED });
+    }
     let (sql, tokens) = one_statement(sql, &tokens)?;
     let (form, text) = match without_explain(sql, tokens) {
         Some(rest) => (Form::Explain, rest),

@@ -17,6 +17,7 @@ mod json;
 mod json_values;
 mod library;
 mod near;
+mod plain;
 mod protocol;
 mod rows;
 mod service;
@@ -28,10 +29,11 @@ pub use columns::{literal, quoted};
 pub use error::QueryError;
 pub use guard::bare;
 pub use near::nearest;
-pub use protocol::{ALL_ROWS, Column, FileForm, Limits, NUMBER, PLACE, Query};
+pub use plain::{plain, plain_lines};
+pub use protocol::{ALL_ROWS, Column, FileForm, Limits, NUMBER, PLACE, Query, Source};
 pub use rows::RowReader;
 pub use service::{Conduct, Patient, Selected, Service, WrittenFile};
-pub use tables::{is_result, latest, table_name, table_names, word};
+pub use tables::{among, is_result, latest, table_name, table_names, word};
 pub use worker::serve;
 
 #[cfg(test)]

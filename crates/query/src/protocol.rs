@@ -1,11 +1,12 @@
 //! What is said between a [`crate::Service`] and its workers: JSON, one message on each line.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
-use forebay_store::DatasetId;
+use forebay_store::{DatasetId, Viewer};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Kind;
+use crate::{error::Kind, plain::plain};
 
 /// What a query may take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +60,8 @@ pub enum FileForm {
 pub(crate) struct Ask {
     /// The store's directory.
     pub(crate) home: PathBuf,
+    /// Whoever asks.
+    pub(crate) viewer: Viewer,
     pub(crate) limits: Limits,
     pub(crate) what: What,
 }
@@ -106,6 +109,31 @@ pub struct Column {
     pub kind: String,
 }
 
+/// The dataset that the name of a tool in a query stood for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The name, as it was written.
+    pub name: String,
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// When it was kept.
+    pub kept: Timestamp,
+    /// Whether it was kept in another session than that of whoever asks.
+    pub is_of_another_session: bool,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, dataset, kept, is_of_another_session } = self;
+        let kept = kept.strftime("%Y-%m-%d %H:%M UTC");
+        write!(formatter, "{} is {dataset}, kept {kept}", plain(name))?;
+        if *is_of_another_session {
+            formatter.write_str(" in another session")?;
+        }
+        Ok(())
+    }
+}
+
 /// What a worker says. Rows come in between, each as a JSON array.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -114,8 +142,12 @@ pub(crate) enum Say {
         done: f64,
         message: String,
     },
+    /// The query may run; the rows that it needs are made.
+    Preparing,
     /// All rows are there, and the query runs.
     Running,
+    /// What the names of tools stand for.
+    Sources(Vec<Source>),
     Columns(Vec<Column>),
     End {
         rows: u64,

@@ -5,15 +5,15 @@
 //! | `dataset_k3v9x2ma` | the records of a dataset |
 //! | `dataset_k3v9x2ma_authors` | another table of it, by the last name of its path |
 //! | `dataset`, `data`, `dataset_authors` | the same, of the dataset that comes with the query |
-//! | `list_issues`, `github.list_issues` | the latest result of a tool |
-//! | `list_issues_history` | all its results, with `_dataset`, `_captured_at` and `_arguments` |
+//! | `list_issues`, `github.list_issues` | the latest result of a tool: in this session, or else in another that can be seen |
+//! | `list_issues_history` | all its results that can be seen, with `_dataset`, `_captured_at` and `_arguments` |
 
 use std::fmt::Write as _;
 
-use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError};
+use forebay_store::{Dataset, DatasetId, Entry, Filter, Scope, Store, StoreError, Viewer};
 use serde_json::Value;
 
-use crate::{QueryError, columns::quoted, guard::TableName, near};
+use crate::{QueryError, Source, columns::quoted, guard::TableName, near, plain::plain};
 
 /// A table of a dataset.
 #[derive(Debug, Clone)]
@@ -26,97 +26,218 @@ pub(crate) struct Table {
 /// What a name means.
 pub(crate) enum Meaning {
     One(Box<Table>),
+    /// The latest result of a tool.
+    Latest(Box<Table>),
     /// All results of a tool, newest first.
     History(Vec<(Entry, Table)>),
 }
 
-/// Finds what a name stands for; `None` if nothing has it.
-pub(crate) fn find(
-    store: &Store,
-    current: Option<&DatasetId>,
-    name: &TableName,
-) -> Result<Option<Meaning>, QueryError> {
-    if name.schema.is_none()
-        && let Some((id, suffix)) = dataset_and_suffix(&name.name, current)
-    {
-        let dataset = match store.dataset(&id) {
-            Err(StoreError::Unknown(_)) => {
-                return Err(QueryError::Refused(unknown(store, current, &name.name)));
+/// What was kept, as far as whoever asks may see it.
+pub(crate) struct Kept<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) viewer: &'a Viewer,
+}
+
+/// Which results of a tool are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Results {
+    Latest,
+    All,
+}
+
+impl Kept<'_> {
+    /// Finds what a name stands for; `None` if nothing has it.
+    pub(crate) fn find(
+        &self,
+        current: Option<&DatasetId>,
+        name: &TableName,
+    ) -> Result<Option<Meaning>, QueryError> {
+        if name.schema.is_none()
+            && let Some((id, suffix)) = dataset_and_suffix(&name.name, current)
+        {
+            let table = self.table(current, &id, suffix, &name.name)?;
+            return Ok(Some(Meaning::One(Box::new(table))));
+        }
+        if let Some(latest) = self.results(name, &name.name, Results::Latest)? {
+            return Ok(Some(latest));
+        }
+        match without_history(&name.name) {
+            Some(tool) => self.results(name, tool, Results::All),
+            None => Ok(None),
+        }
+    }
+
+    /// The dataset that a tool's name stood for.
+    pub(crate) fn source(&self, name: &TableName, dataset: &Dataset) -> Source {
+        let metadata = dataset.metadata();
+        let own = self.viewer.session.as_deref();
+        Source {
+            name: name.to_string(),
+            dataset: dataset.id().clone(),
+            kept: metadata.timestamp,
+            is_of_another_session: own.is_some_and(|own| metadata.session() != Some(own)),
+        }
+    }
+
+    fn table(
+        &self,
+        current: Option<&DatasetId>,
+        id: &DatasetId,
+        suffix: &str,
+        name: &str,
+    ) -> Result<Table, QueryError> {
+        let dataset = match self.store.dataset(id) {
+            Ok(dataset) if self.viewer.sees(dataset.metadata()) => dataset,
+            Ok(_) | Err(StoreError::Unknown(_)) => {
+                return Err(QueryError::Refused(self.unknown(current, name)));
             }
-            found => found?,
+            Err(error) => return Err(error.into()),
         };
         let names = table_names(&dataset);
         let Some(index) = names.iter().position(|known| known.eq_ignore_ascii_case(suffix)) else {
-            let known: Vec<String> = names.iter().map(|name| table_name(&id, name)).collect();
+            let known: Vec<String> =
+                names.iter().map(|name| plain(&table_name(id, name))).collect();
             return Err(QueryError::Refused(format!(
                 "There is no table {}; {id} has: {}.",
-                name.name,
+                plain(name),
                 known.join(", ")
             )));
         };
-        return Ok(Some(Meaning::One(Box::new(Table { dataset, index }))));
+        Ok(Table { dataset, index })
     }
-    let origins = store.origins()?;
-    let of_server = |server: &str| {
-        name.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case(&word(server)))
-    };
-    // A tool's own name goes before one that only reads like it, and that before a history.
-    let plain = without_history(&name.name);
-    let ways: [&dyn Fn(&str) -> bool; 4] = [
-        &|tool| tool == name.name,
-        &|tool| word(tool).eq_ignore_ascii_case(&name.name),
-        &|tool| plain == Some(tool),
-        &|tool| plain.is_some_and(|plain| word(tool).eq_ignore_ascii_case(plain)),
-    ];
-    let found = ways.iter().enumerate().find_map(|(way, fits)| {
-        let fitting = origins.iter().filter(|(server, tool)| of_server(server) && fits(tool));
-        let mut fitting: Vec<(String, String)> = fitting.cloned().collect();
-        fitting.dedup_by(|one, other| one.0 == other.0);
-        (!fitting.is_empty()).then_some((way >= 2, fitting))
-    });
-    let Some((is_history, origins)) = found else { return Ok(None) };
-    let (server, tool) = match origins.as_slice() {
-        [origin] => origin.clone(),
-        several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|(server, _)| format!("{}.{}", quoted(&word(server)), quoted(&name.name)))
-                .collect();
-            return Err(QueryError::Refused(format!(
-                "Several servers have a tool {}: write {}.",
-                name.name,
-                names.join(" or ")
-            )));
+
+    /// The results of a tool: of this session, or else the others that can be seen.
+    fn results(
+        &self,
+        name: &TableName,
+        tool: &str,
+        which: Results,
+    ) -> Result<Option<Meaning>, QueryError> {
+        let in_session = self.viewer.in_session();
+        let own = if self.viewer.session.is_some() { Some(&in_session) } else { None };
+        for viewer in own.into_iter().chain([self.viewer]) {
+            let Some((server, tool)) = self.origin(viewer, name, tool)? else { continue };
+            // Which tool it is, a session knows best; its history is longer than the session.
+            let (viewer, limit) = match which {
+                Results::Latest => (viewer, Some(1)),
+                Results::All => (self.viewer, None),
+            };
+            let filter = Filter {
+                server: Some(server),
+                tool: Some(tool),
+                viewer: viewer.clone(),
+                limit,
+                ..Filter::default()
+            };
+            let mut results = Vec::new();
+            for entry in self.store.list(&filter)? {
+                // One that has just been removed is no longer part of the history.
+                let Ok(dataset) = self.store.dataset(&entry.id) else { continue };
+                results.push((entry, Table { dataset, index: 0 }));
+            }
+            return Ok(match (which, results.len()) {
+                (_, 0) => None,
+                (Results::All, _) => Some(Meaning::History(results)),
+                (Results::Latest, _) => {
+                    results.pop().map(|(_, table)| Meaning::Latest(Box::new(table)))
+                }
+            });
         }
-    };
-    let limit = if is_history { None } else { Some(1) };
-    let filter = Filter { server: Some(server), tool: Some(tool), limit, ..Filter::default() };
-    let mut results = Vec::new();
-    for entry in store.list(&filter)? {
-        // One that has just been removed is no longer part of the history.
-        let Ok(dataset) = store.dataset(&entry.id) else { continue };
-        results.push((entry, Table { dataset, index: 0 }));
+        Ok(None)
     }
-    match (is_history, results.len()) {
-        (_, 0) => Ok(None),
-        (true, _) => Ok(Some(Meaning::History(results))),
-        (false, _) => Ok(results.pop().map(|(_, table)| Meaning::One(Box::new(table)))),
+
+    /// The server and the tool that are meant, of those whose results a viewer sees.
+    fn origin(
+        &self,
+        viewer: &Viewer,
+        name: &TableName,
+        tool: &str,
+    ) -> Result<Option<(String, String)>, QueryError> {
+        let origins = self.store.origins(viewer)?;
+        let of_server = |server: &str| {
+            name.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case(&word(server)))
+        };
+        // A tool's own name goes before one that only reads like it.
+        let ways: [&dyn Fn(&str) -> bool; 2] =
+            [&|known| known == tool, &|known| word(known).eq_ignore_ascii_case(tool)];
+        let found = ways.iter().find_map(|fits| {
+            let fitting = origins.iter().filter(|(server, known)| of_server(server) && fits(known));
+            let mut fitting: Vec<(String, String)> = fitting.cloned().collect();
+            fitting.dedup_by(|one, other| one.0 == other.0);
+            (!fitting.is_empty()).then_some(fitting)
+        });
+        match found.unwrap_or_default().as_slice() {
+            [] => Ok(None),
+            [origin] => Ok(Some(origin.clone())),
+            several => {
+                let names: Vec<String> = several
+                    .iter()
+                    .map(|(server, _)| {
+                        format!("{}.{}", quoted(&word(server)), quoted(&plain(&name.name)))
+                    })
+                    .collect();
+                Err(QueryError::Refused(format!(
+                    "Several servers have a tool {}: write {}.",
+                    plain(&name.name),
+                    names.join(" or ")
+                )))
+            }
+        }
+    }
+
+    /// What to say of a name that nothing has.
+    pub(crate) fn unknown(&self, current: Option<&DatasetId>, name: &str) -> String {
+        let Self { store, viewer } = self;
+        let filter = Filter { limit: Some(5), viewer: (*viewer).clone(), ..Filter::default() };
+        let latest = store.list(&filter).unwrap_or_default();
+        let mut known: Vec<String> = latest.iter().map(|entry| entry.id.to_string()).collect();
+        let origins = store.origins(viewer).unwrap_or_default();
+        known.extend(origins.iter().map(|(_, tool)| word(tool)));
+        let mut said = format!("There is no table {}{}.", plain(name), among(viewer.scope));
+        if current.is_none() && (name == "dataset" || name == "data") {
+            said.push_str(" Pass dataset_id, so that it stands for that dataset.");
+        } else if let Some(nearest) = near::nearest(name, known.iter().map(String::as_str)) {
+            let _ = write!(said, " Did you mean {}?", plain(nearest));
+        }
+        match latest.first() {
+            Some(entry) => {
+                let _ = write!(
+                    said,
+                    " Datasets go by their names, such as FROM {}; a tool's name stands for its \
+                     latest result. list-saved-datasets shows them all.",
+                    entry.id
+                );
+            }
+            None => said.push_str(" Nothing has been kept yet."),
+        }
+        said
+    }
+}
+
+/// Among what something was looked for, where that is not everything: there may be more, which only
+/// the setting keeps out of sight.
+pub fn among(scope: Scope) -> &'static str {
+    match scope {
+        Scope::All => "",
+        Scope::Project => " among those of this project (setting `scope`)",
+        Scope::Session => " among those of this session (setting `scope`)",
     }
 }
 
 /// The latest result of the tool that `name`, such as `list_issues` or `github.list_issues`, stands
-/// for in a query.
-pub fn latest(store: &Store, name: &str) -> Result<Option<DatasetId>, QueryError> {
+/// for in a query of `viewer`.
+pub fn latest(store: &Store, viewer: &Viewer, name: &str) -> Result<Option<DatasetId>, QueryError> {
+    let kept = Kept { store, viewer };
     let whole = TableName { schema: None, name: name.to_owned() };
-    let found = match (find(store, None, &whole)?, name.split_once('.')) {
+    let found = match (kept.find(None, &whole)?, name.split_once('.')) {
         (None, Some((server, tool))) => {
             let name = TableName { schema: Some(server.to_owned()), name: tool.to_owned() };
-            find(store, None, &name)?
+            kept.find(None, &name)?
         }
         (found, _) => found,
     };
     Ok(match found {
-        Some(Meaning::One(table)) => Some(table.dataset.id().clone()),
+        Some(Meaning::One(table) | Meaning::Latest(table)) => Some(table.dataset.id().clone()),
         Some(Meaning::History(_)) | None => None,
     })
 }
@@ -193,30 +314,4 @@ fn dataset_and_suffix<'n>(
 pub fn word(name: &str) -> String {
     let of = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
     name.chars().map(of).collect()
-}
-
-/// What to say of a name that nothing has.
-pub(crate) fn unknown(store: &Store, current: Option<&DatasetId>, name: &str) -> String {
-    let mut known: Vec<String> = Vec::new();
-    let latest = store.list(&Filter { limit: Some(5), ..Filter::default() }).unwrap_or_default();
-    known.extend(latest.iter().map(|entry| entry.id.to_string()));
-    known.extend(store.origins().unwrap_or_default().iter().map(|(_, tool)| word(tool)));
-    let mut said = format!("There is no table {name}.");
-    if current.is_none() && (name == "dataset" || name == "data") {
-        said.push_str(" Pass dataset_id, so that it stands for that dataset.");
-    } else if let Some(nearest) = near::nearest(name, known.iter().map(String::as_str)) {
-        let _ = write!(said, " Did you mean {nearest}?");
-    }
-    match latest.first() {
-        Some(entry) => {
-            let _ = write!(
-                said,
-                " Datasets go by their names, such as FROM {}; a tool's name stands for its latest \
-                 result. list-saved-datasets shows them all.",
-                entry.id
-            );
-        }
-        None => said.push_str(" Nothing has been kept yet."),
-    }
-    said
 }

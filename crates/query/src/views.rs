@@ -38,7 +38,7 @@ pub(crate) fn select(
     with_places: bool,
 ) -> Result<String, QueryError> {
     match meaning {
-        Meaning::One(table) => one(table, rows, with_places),
+        Meaning::One(table) | Meaning::Latest(table) => one(table, rows, with_places),
         Meaning::History(results) => history(results, rows),
     }
 }

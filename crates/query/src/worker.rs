@@ -15,7 +15,7 @@ use std::{
     process,
     sync::{Arc, OnceLock, mpsc},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use duckdb::Connection;
@@ -28,14 +28,15 @@ use rustix::{
 
 pub(crate) use self::watch::Watch;
 use crate::{
-    QueryError, RowReader, confine,
+    QueryError, RowReader, Source, confine,
     engine::{Engine, failure},
+    error::Kind,
     explain,
     guard::{self, Approved, Form},
     json_values, library,
     protocol::{Ask, CANCEL, Query, Say, What},
     rows,
-    tables::{self, Meaning},
+    tables::{self, Kept, Meaning},
     views::{self, View},
 };
 
@@ -44,6 +45,7 @@ const FIRST: Duration = Duration::from_secs(60);
 
 /// Answers what comes on standard input, until it closes or nothing comes for a while.
 pub fn serve(read: &RowReader) -> Result<(), QueryError> {
+    confine::for_good();
     // Whatever DuckDB writes is for its owner alone.
     umask(Mode::from_raw_mode(0o077));
     let watch = Arc::new(Watch::default());
@@ -61,9 +63,23 @@ pub fn serve(read: &RowReader) -> Result<(), QueryError> {
         };
         worker.watch.end();
         say(&said)?;
+        if is_spent(&said) || confine::is_crowded(&ask.limits) {
+            break;
+        }
     }
     worker.spill.remove();
     Ok(())
+}
+
+/// True if a worker is of no more use: what was allocated may not be given back, or the database is no
+/// longer whole. Another takes its place.
+fn is_spent(said: &Say) -> bool {
+    const SIGNS: [&str; 4] = ["Out of Memory", "bad_alloc", "INTERNAL Error", "FATAL Error"];
+    match said {
+        Say::Error { kind: Kind::Late, .. } => true,
+        Say::Error { text, .. } => SIGNS.iter().any(|sign| text.contains(sign)),
+        _ => false,
+    }
 }
 
 struct Worker<'a> {
@@ -91,7 +107,6 @@ impl Worker<'_> {
         let scratch = forebay_store::scratch(&ask.home)?;
         library::load(&if can_write { ask.home.join("lib") } else { scratch.clone() })?;
         let spill = self.spill.within(&scratch)?;
-        self.watch.prepare();
         let store = match self.store.take() {
             Some((home, store)) if home == ask.home => store,
             _ if can_write => Store::open(&ask.home, Durability::RightAfter)?,
@@ -108,6 +123,8 @@ impl Worker<'_> {
         };
         let (query, out) = match &ask.what {
             What::Rows { dataset } => {
+                self.watch.prepare()?;
+                say(&Say::Preparing)?;
                 let dataset = store.dataset(dataset)?;
                 for index in 0..tables::facts(&dataset).len().max(1) {
                     rows_of(&tables::Table { dataset: dataset.clone(), index })?;
@@ -121,19 +138,21 @@ impl Worker<'_> {
             self.parser = Some(Connection::open_in_memory().map_err(failure)?);
         }
         let parser = self.parser.as_ref().ok_or(QueryError::Ended)?;
-        let approved =
-            guard::check(parser, &query.sql).map_err(|no| QueryError::Refused(no.to_string()))?;
+        let (approved, left) = checked(&self.watch, parser, &query.sql, ask.limits.time)?;
         let is_table = !matches!(ask.what, What::Select { .. });
         if is_table && approved.form == Form::Explain {
             return Err(QueryError::NotKept);
         }
+        self.watch.prepare()?;
+        say(&Say::Preparing)?;
         let mut paths: BTreeSet<PathBuf> = out.cloned().into_iter().collect();
-        let views = self.views(store, query, &approved, &mut |table| {
+        let (views, sources) = self.views(store, ask, query, &approved, &mut |table| {
             let path = rows_of(table)?;
             paths.insert(path.clone());
             Ok(path)
         })?;
-        self.watch.run(ask.limits.time)?;
+        say(&Say::Sources(sources))?;
+        self.watch.run(left)?;
         say(&Say::Running)?;
         let engine = match self.engine.take() {
             Some(engine) if engine.reaches(&paths) => engine,
@@ -162,30 +181,54 @@ impl Worker<'_> {
     fn views(
         &self,
         store: &Store,
+        ask: &Ask,
         query: &Query,
         approved: &Approved,
         rows: &mut dyn FnMut(&tables::Table) -> Result<PathBuf, QueryError>,
-    ) -> Result<Vec<View>, QueryError> {
-        let mut views = Vec::new();
+    ) -> Result<(Vec<View>, Vec<Source>), QueryError> {
+        let kept = Kept { store, viewer: &ask.viewer };
+        let (mut views, mut sources) = (Vec::new(), Vec::new());
         for name in &approved.tables {
-            let Some(meaning) = tables::find(store, query.dataset.as_ref(), name)? else {
+            let Some(meaning) = kept.find(query.dataset.as_ref(), name)? else {
                 // Of a pivot, every word is looked up.
                 if approved.form == Form::Pivot {
                     continue;
                 }
-                let shown = name.to_string();
-                let said = tables::unknown(store, query.dataset.as_ref(), &shown);
+                let said = kept.unknown(query.dataset.as_ref(), &name.to_string());
                 return Err(QueryError::Refused(said));
             };
-            if let Meaning::History(results) = &meaning {
-                self.watch.progress(0.0, &format!("reading {} results", results.len()));
+            match &meaning {
+                Meaning::One(_) => {}
+                Meaning::Latest(table) => sources.push(kept.source(name, &table.dataset)),
+                Meaning::History(results) => {
+                    self.watch.progress(0.0, &format!("reading {} results", results.len()));
+                }
             }
             let select = views::select(&meaning, rows, query.with_places)?;
             let (schema, name) = (name.schema.clone(), name.name.clone());
             views.push(View { schema, name, select });
         }
-        Ok(views)
+        Ok((views, sources))
     }
+}
+
+/// What a text is, if it may run, and how much of its time is left: to find that out may take as long as
+/// to run it.
+fn checked(
+    watch: &Watch,
+    parser: &Connection,
+    sql: &str,
+    time: Duration,
+) -> Result<(Approved, Duration), QueryError> {
+    let begun = Instant::now();
+    watch.run(time)?;
+    watch.interrupt_with(parser);
+    let outcome = guard::check(parser, sql);
+    if watch.is_stopped() {
+        return Err(watch.why());
+    }
+    let approved = outcome.map_err(|no| QueryError::Refused(no.to_string()))?;
+    Ok((approved, time.saturating_sub(begun.elapsed())))
 }
 
 /// The directory for what does not fit into memory; each worker has its own.

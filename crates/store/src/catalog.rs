@@ -21,12 +21,12 @@ use rusqlite::{
 use rustix::fs::{Access, access};
 
 use crate::{
-    DatasetId, Metadata,
+    DatasetId, Metadata, Viewer,
     layout::{self, Folder},
 };
 
 /// Counts up whenever the tables change; a catalog of another version is made anew.
-const VERSION: i32 = 4;
+const VERSION: i32 = 5;
 
 const TABLES: &str = "
     CREATE TABLE datasets (
@@ -39,13 +39,15 @@ const TABLES: &str = "
         bytes INTEGER NOT NULL DEFAULT 0,
         stored_bytes INTEGER NOT NULL DEFAULT 0,
         records INTEGER,
-        pinned INTEGER NOT NULL DEFAULT 0
+        pinned INTEGER NOT NULL DEFAULT 0,
+        session TEXT NOT NULL DEFAULT '',
+        project TEXT NOT NULL DEFAULT ''
     ) WITHOUT ROWID;
     CREATE INDEX by_content ON datasets (content);
     -- What a filter lets through stands in one of these, in the order in which it is listed.
-    CREATE INDEX by_time ON datasets (timestamp DESC, id);
-    CREATE INDEX by_tool ON datasets (tool, timestamp DESC, id, server);
-    CREATE INDEX by_server ON datasets (server, timestamp DESC, id, tool);";
+    CREATE INDEX by_time ON datasets (timestamp DESC, id, session, project);
+    CREATE INDEX by_tool ON datasets (tool, timestamp DESC, id, server, session, project);
+    CREATE INDEX by_server ON datasets (server, timestamp DESC, id, tool, session, project);";
 
 /// A line of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +79,8 @@ pub struct Filter {
     pub tool: Option<String>,
     /// Only those of this upstream.
     pub server: Option<String>,
+    /// Only those that it may see.
+    pub viewer: Viewer,
     /// Only those captured at this time or later.
     pub from: Option<Timestamp>,
     /// Only those captured before this time.
@@ -197,8 +201,8 @@ impl Catalog {
         let description = &metadata.description;
         self.connection.execute(
             "INSERT INTO datasets (id, folder, timestamp, tool, server, content, bytes,
-                                   stored_bytes, records)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                                   stored_bytes, records, session, project)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
              ON CONFLICT (id) DO UPDATE SET stored_bytes = ?8",
             params![
                 metadata.id.as_str(),
@@ -210,6 +214,8 @@ impl Catalog {
                 metadata.bytes().cast_signed(),
                 stored_bytes.cast_signed(),
                 description.record_count.map(u64::cast_signed),
+                metadata.session().unwrap_or_default(),
+                metadata.project().unwrap_or_default(),
             ],
         )?;
         Ok(())
@@ -247,11 +253,13 @@ impl Catalog {
         query.query_row([id.as_str()], |row| folder(row, 0)).optional()
     }
 
-    /// The servers and tools that datasets are of, each once.
-    pub(crate) fn origins(&self) -> rusqlite::Result<Vec<(String, String)>> {
-        let query = "SELECT DISTINCT server, tool FROM datasets";
-        let mut query = self.connection.prepare_cached(query)?;
-        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    /// The servers and tools that the datasets are of that `viewer` may see, each once.
+    pub(crate) fn origins(&self, viewer: &Viewer) -> rusqlite::Result<Vec<(String, String)>> {
+        let (fits, values) = Filter { viewer: viewer.clone(), ..Filter::default() }.conditions();
+        let query = format!("SELECT DISTINCT server, tool FROM datasets {fits}");
+        let mut query = self.connection.prepare_cached(&query)?;
+        let origin = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        query.query_map(params_from_iter(values), origin)?.collect()
     }
 
     /// How many datasets `filter` lets through, without regard to its offset and limit.
@@ -290,12 +298,13 @@ impl Filter {
             ("timestamp >= ?", time(self.from)),
             ("timestamp < ?", time(self.until)),
         ];
+        let single =
+            all.into_iter().filter_map(|(condition, value)| Some((condition, vec![value?])));
         let (mut sql, mut values) = (String::new(), Vec::new());
-        for (condition, value) in all {
-            let Some(value) = value else { continue };
+        for (condition, of_condition) in single.chain(self.viewer.condition()) {
             sql.push_str(if values.is_empty() { "WHERE " } else { " AND " });
             sql.push_str(condition);
-            values.push(value);
+            values.extend(of_condition);
         }
         (sql, values)
     }
@@ -392,6 +401,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scope;
 
     #[test]
     fn what_comes_before_a_page_is_passed_over_in_an_index() {
@@ -401,11 +411,15 @@ mod tests {
         let catalog = Catalog::create(&path).unwrap();
         let (tool, server) = (Some("list".to_owned()), Some("notes".to_owned()));
         let (from, until) = (Some(Timestamp::UNIX_EPOCH), Some(Timestamp::MAX));
+        let (session, project) = (Some("1".to_owned()), Some("/work".to_owned()));
+        let viewer = Viewer { session, project, scope: Scope::Project };
         let filters = [
             (Filter::default(), "by_time"),
             (Filter { from, until, ..Filter::default() }, "by_time"),
             (Filter { tool: tool.clone(), ..Filter::default() }, "by_tool"),
             (Filter { server: server.clone(), from, ..Filter::default() }, "by_server"),
+            (Filter { viewer: viewer.clone(), ..Filter::default() }, "by_time"),
+            (Filter { viewer, tool: tool.clone(), ..Filter::default() }, "by_tool"),
             (Filter { tool, server, ..Filter::default() }, "by_"),
         ];
         for (filter, index) in filters {

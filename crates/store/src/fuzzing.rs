@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    Counts, Dataset, DatasetId, Description, Durability, Filter, Metadata, Store,
+    Counts, Dataset, DatasetId, Description, Durability, Filter, Metadata, Store, Viewer,
     catalog::files,
     compression,
     layout::{self, Layout},
@@ -98,7 +98,7 @@ impl Files {
         fs::write(path, bytes).unwrap();
         let store = Store::open(&self.home, Durability::RightAfter).unwrap();
         store.count(&Filter::default()).unwrap();
-        store.origins().unwrap();
+        store.origins(&Viewer::default()).unwrap();
         store.usage(None).unwrap();
         store.add_usage("shop", "list", Counts::default()).unwrap();
         store.dataset(self.dataset.id()).unwrap();

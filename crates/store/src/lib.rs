@@ -32,6 +32,7 @@ mod retention;
 mod shelf;
 mod store;
 mod verify;
+mod viewer;
 
 pub use capture::{Capture, PartWriter};
 pub use catalog::{
@@ -48,3 +49,4 @@ pub use retention::{Collected, Retention};
 pub use shelf::Shelf;
 pub use store::{Durability, Store};
 pub use verify::{Fault, Findings, Verification};
+pub use viewer::{Scope, Viewer};

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
-use crate::DatasetId;
+use crate::{DatasetId, Viewer};
 
 /// What the store is told about a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -57,6 +57,21 @@ pub struct Part {
     pub blake3: String,
 }
 
+impl Description {
+    /// Notes in which session it was kept, and for which project.
+    pub fn set_origin(&mut self, viewer: &Viewer) {
+        let origin = [(SESSION, &viewer.session), (PROJECT, &viewer.project)];
+        for (name, value) in origin {
+            if let Some(value) = value {
+                self.more.insert(name.to_owned(), value.as_str().into());
+            }
+        }
+    }
+}
+
+const SESSION: &str = "session";
+const PROJECT: &str = "project";
+
 /// How the checksum stands at the end of a file.
 const CHECKSUM: (&[u8], &[u8]) = (b",\n  \"checksum\": \"", b"\"\n}");
 const END: &[u8] = b"\n}";
@@ -86,6 +101,16 @@ impl Metadata {
             }
             None => Ok(metadata),
         }
+    }
+
+    /// The session in which it was kept.
+    pub fn session(&self) -> Option<&str> {
+        self.description.more.get(SESSION).and_then(Value::as_str)
+    }
+
+    /// The project for which it was kept.
+    pub fn project(&self) -> Option<&str> {
+        self.description.more.get(PROJECT).and_then(Value::as_str)
     }
 
     /// The hash that two datasets share if their payloads are equal.

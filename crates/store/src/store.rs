@@ -16,7 +16,7 @@ use rustix::fs::{Access, access};
 
 use crate::{
     Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Findings, Mapped, Retention,
-    StoreError, Usage, Verification,
+    StoreError, Usage, Verification, Viewer,
     catalog::{self, Catalog, usage},
     compression,
     error::Doing,
@@ -253,9 +253,9 @@ impl Store {
         Ok(Some(path))
     }
 
-    /// The servers and tools that datasets are of.
-    pub fn origins(&self) -> Result<Vec<(String, String)>, StoreError> {
-        self.ask(Catalog::origins)
+    /// The servers and tools that the datasets are of that `viewer` may see.
+    pub fn origins(&self, viewer: &Viewer) -> Result<Vec<(String, String)>, StoreError> {
+        self.ask(|catalog| catalog.origins(viewer))
     }
 
     /// The datasets that `filter` lets through, newest first.

@@ -12,6 +12,8 @@ use crate::{
 
 /// What a short note may take of the budget.
 const HINT_TOKENS: u64 = 20;
+/// What a note about a tool's name may take of the budget.
+const SOURCE_TOKENS: u64 = 40;
 /// What a note about the rest may take of the budget.
 const NOTE_TOKENS: u64 = 120;
 
@@ -33,17 +35,18 @@ pub(crate) fn answer(
     let most = budget.tokens / 2 + 1;
     let max_rows = limit.unwrap_or(u64::MAX).min(most);
     let found = desk.service().select(&query, max_rows, budget.max_bytes(), conduct)?;
+    let budget = budget.without(SOURCE_TOKENS * found.sources.len() as u64);
     let format = format.unwrap_or_else(|| Format::shortest(&found.columns));
     let all = render::within(budget.without(HINT_TOKENS), format, &found);
     let is_all = all.rows == found.rows.len() && !all.is_cut;
     if is_all && !found.has_more {
         let columns = counted(found.columns.len(), "column");
         let note = found.rows.is_empty().then(|| format!("No rows of {columns}."));
-        return Ok(Reply::text(all.text).and_note(note));
+        return Ok(Reply::text(all.text).and_note(note).and_sources(&found.sources));
     }
     if is_all && limit == Some(found.rows.len() as u64) {
         let note = "There are more rows: leave limit out to have all of them saved.".to_owned();
-        return Ok(Reply::text(all.text).and_note(Some(note)));
+        return Ok(Reply::text(all.text).and_note(Some(note)).and_sources(&found.sources));
     }
     let budget = budget.without(NOTE_TOKENS);
     match desk.keep(&query, limit, conduct) {
@@ -61,13 +64,13 @@ pub(crate) fn answer(
                 "{} {whole}, {rows}, is saved as {id}: query that, or read it by pages.{rest}",
                 so_many(&shown, found.columns.len())
             );
-            Ok(Reply::text(shown.text).and_text(saved))
+            Ok(Reply::text(shown.text).and_text(saved).and_sources(&found.sources))
         }
         // A plan cannot be kept.
         Err(ToolError::Query(QueryError::NotKept)) => {
             let shown = render::within(budget, format, &found);
             let note = format!("{} The rest is left out.", so_many(&shown, found.columns.len()));
-            Ok(Reply::text(shown.text).and_text(note))
+            Ok(Reply::text(shown.text).and_text(note).and_sources(&found.sources))
         }
         Err(error) => Err(error),
     }

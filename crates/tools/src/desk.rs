@@ -12,7 +12,7 @@ use std::{
 };
 
 use forebay_query::{Column, Conduct, FileForm, Limits, Query, Service};
-use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError};
+use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError, Viewer};
 use serde_json::{Map, Value, json};
 
 use crate::{Formulas, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
@@ -21,17 +21,21 @@ use crate::{Formulas, ToolError, arguments::dataset_and_table, definitions::Tool
 const SERVER: &str = "forebay";
 
 /// What tools work with.
+#[derive(Clone)]
 pub struct Desk {
     home: PathBuf,
     shelf: Arc<Shelf>,
     service: Service,
     formulas: Formulas,
+    viewer: Viewer,
 }
 
 impl Desk {
-    /// A desk for the store at `home`, which is that of the shelf and the service.
+    /// A desk for the store at `home`, which is that of the shelf and the service. Whoever sits at it
+    /// sees everything.
     pub fn new(home: &Path, shelf: Arc<Shelf>, service: Service) -> Self {
-        Self { home: home.to_owned(), shelf, service, formulas: Formulas::default() }
+        let viewer = Viewer::default();
+        Self { home: home.to_owned(), shelf, service, formulas: Formulas::default(), viewer }
     }
 
     /// The same desk, where CSV files are written like this.
@@ -42,6 +46,17 @@ impl Desk {
 
     pub(crate) fn formulas(&self) -> Formulas {
         self.formulas
+    }
+
+    /// The same desk for `viewer`, who sees no more than that may, and whose results are its own.
+    #[must_use]
+    pub fn seen_by(&self, viewer: Viewer) -> Self {
+        Self { service: self.service.seen_by(viewer.clone()), viewer, ..self.clone() }
+    }
+
+    /// Whoever sits at it.
+    pub(crate) fn viewer(&self) -> &Viewer {
+        &self.viewer
     }
 
     /// What answers queries.
@@ -58,15 +73,17 @@ impl Desk {
     pub fn dataset(&self, id: &DatasetId) -> Result<Dataset, ToolError> {
         let store = self.store()?;
         match store.dataset(id) {
-            Err(StoreError::Unknown(id)) => {
-                let meant = meant(&store, id.as_str());
+            Ok(dataset) if self.viewer.sees(dataset.metadata()) => Ok(dataset),
+            Ok(_) | Err(StoreError::Unknown(_)) => {
+                let meant = meant(&store, &self.viewer, id.as_str());
                 let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
                 Err(ToolError::NotFound(format!(
-                    "There is no dataset {id}; it may have been removed by age.{meant} \
-                     list-saved-datasets shows those that there are."
+                    "There is no dataset {id}{}; it may have been removed by age.{meant} \
+                     list-saved-datasets shows those that there are.",
+                    forebay_query::among(self.viewer.scope)
                 )))
             }
-            other => Ok(other?),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -81,7 +98,7 @@ impl Desk {
             return own;
         }
         let store = self.store()?;
-        match (forebay_query::latest(&store, name)?, own) {
+        match (forebay_query::latest(&store, &self.viewer, name)?, own) {
             (Some(id), _) => Ok((id, String::new())),
             // It has the form of a dataset's name, and is told with the one that may be meant.
             (None, Ok((id, table))) => self.dataset(&id).map(|_| (id, table)),
@@ -115,7 +132,7 @@ impl Desk {
         let store = self.store()?;
         let mut capture = store.capture()?;
         let bytes = io::copy(&mut File::open(&file.0)?, capture.start_part("parquet")?)?;
-        let dataset = capture.commit(Description {
+        let mut description = Description {
             tool: Tool::Analyze.name().to_owned(),
             server: SERVER.to_owned(),
             original_size: bytes,
@@ -123,7 +140,9 @@ impl Desk {
             schema: json!({"fields": fields(&written.columns)}),
             summary: json!({"totalRecords": written.rows}),
             more: details(query),
-        })?;
+        };
+        description.set_origin(&self.viewer);
+        let dataset = capture.commit(description)?;
         self.shelf.tidy_if_due();
         Ok(Kept { dataset, rows: written.rows, has_more: written.has_more })
     }
@@ -141,11 +160,12 @@ impl Desk {
     }
 }
 
-/// The dataset that was probably meant by a name that none has.
-pub fn meant(store: &Store, name: &str) -> Option<DatasetId> {
+/// The dataset that was probably meant by a name that none has which `viewer` sees.
+pub fn meant(store: &Store, viewer: &Viewer, name: &str) -> Option<DatasetId> {
     const LATEST: u64 = 200;
     const LETTERS: usize = 3;
-    let latest = store.list(&Filter { limit: Some(LATEST), ..Filter::default() }).ok()?;
+    let filter = Filter { limit: Some(LATEST), viewer: viewer.clone(), ..Filter::default() };
+    let latest = store.list(&filter).ok()?;
     let name = name.to_lowercase();
     let short = name.strip_prefix("dataset_").unwrap_or(&name);
     let distance = |id: &DatasetId| {

@@ -34,7 +34,8 @@ pub enum ToolError {
 impl ToolError {
     /// What is wrong, with all causes, as one text.
     pub fn told(&self) -> String {
-        let text = with_causes(self);
+        // It may hold names and values of the data.
+        let text = forebay_query::plain_lines(&with_causes(self));
         // What was written for a model begins as it should.
         if matches!(self, Self::Refused(_) | Self::NotFound(_) | Self::Query(_)) {
             return text;

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use forebay_query::{ALL_ROWS, Column, Conduct, FileForm, Query, WrittenFile};
+use forebay_query::{ALL_ROWS, Column, Conduct, FileForm, Query, Source, WrittenFile};
 use forebay_store::DatasetId;
 use serde_json::json;
 
@@ -131,6 +131,8 @@ pub struct Exported {
     pub bytes: u64,
     /// How it differs from what was to be written.
     pub notes: Vec<String>,
+    /// What the names of tools in the query stood for.
+    pub sources: Vec<Source>,
 }
 
 /// Writes a file: at `path`, where there must be none, or under a new name in the store's own folder
@@ -145,13 +147,13 @@ pub fn export(
     let folder = folder_of(desk, path)?;
     // It has no name of its own before it is whole.
     let partial = Unnamed(folder.join(format!(".export-{}", unique())));
-    let (rows, notes) = write(desk, subject, form, &partial.0, conduct)?;
+    let Outcome { rows, notes, sources } = write(desk, subject, form, &partial.0, conduct)?;
     let bytes = fs::metadata(&partial.0)?.len();
     let path = match path {
         Some(path) => placed(&partial.0, path)?,
         None => named(&partial.0, &folder, &subject.name, form.extension())?,
     };
-    Ok(Exported { path, rows, bytes, notes })
+    Ok(Exported { path, rows, bytes, notes, sources })
 }
 
 /// Writes what [`export`] does to a file that has no name, for whoever passes it on; also says how it
@@ -163,8 +165,16 @@ pub fn export_nameless(
     conduct: &dyn Conduct,
 ) -> Result<(File, Vec<String>), ToolError> {
     let file = Unnamed(desk.scratch()?.join(format!("export-{}", unique())));
-    let (_, notes) = write(desk, subject, form, &file.0, conduct)?;
+    let notes = write(desk, subject, form, &file.0, conduct)?.notes;
     Ok((File::open(&file.0)?, notes))
+}
+
+/// What a file has become.
+pub(crate) struct Outcome {
+    pub(crate) rows: u64,
+    /// How it differs from what was to be written.
+    pub(crate) notes: Vec<String>,
+    pub(crate) sources: Vec<Source>,
 }
 
 fn write(
@@ -173,11 +183,12 @@ fn write(
     form: ExportForm,
     file: &Path,
     conduct: &dyn Conduct,
-) -> Result<(u64, Vec<String>), ToolError> {
+) -> Result<Outcome, ToolError> {
     match form {
         ExportForm::File(form) => {
             let (written, note) = written(desk, &subject.query, file, form, ALL_ROWS, conduct)?;
-            Ok((written.rows, note.into_iter().collect()))
+            let notes = note.into_iter().collect();
+            Ok(Outcome { rows: written.rows, notes, sources: written.sources })
         }
         ExportForm::Xlsx => xlsx::write(desk, &subject.query, file, conduct),
     }
@@ -260,7 +271,8 @@ pub(crate) fn answer(
     if !file.notes.is_empty() {
         said = format!("{said} In the file: {}.", file.notes.join("; "));
     }
-    Ok(Reply::text(said).and(link(&file.path, form.media_type())))
+    let link = link(&file.path, form.media_type());
+    Ok(Reply::text(said).and(link).and_sources(&file.sources))
 }
 
 /// A file as a link that clients can follow.

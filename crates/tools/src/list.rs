@@ -1,6 +1,6 @@
 //! `list-saved-datasets`: what has been kept, newest first.
 
-use forebay_store::{Dataset, Entry, Filter, Store};
+use forebay_store::{Dataset, Entry, Filter, Scope, Store, Viewer};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ pub(crate) fn answer(
     budget: Budget,
 ) -> Result<Reply, ToolError> {
     let part = Part::of(arguments)?;
-    let filter = filter(arguments)?;
+    let filter = Filter { viewer: desk.viewer().clone(), ..filter(arguments)? };
     let store = desk.store()?;
     let total = store.count(&filter)?;
     part.check(total, "dataset")?;
@@ -54,7 +54,7 @@ pub(crate) fn answer(
     let pagination = part.pagination(total, shown.len() as u64);
     let reply = format!("{{\"results\":[{}],\"pagination\":{pagination}}}", shown.join(","));
     let note = match (total, fitting < entries.len()) {
-        (0, _) => Some(nothing(&store)?),
+        (0, _) => Some(nothing(&store, desk.viewer())?),
         (_, true) => Some(format!("{fitting} of {} fit in this reply.", entries.len())),
         (_, false) => None,
     };
@@ -82,10 +82,15 @@ pub(crate) fn moment_of(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-fn nothing(store: &Store) -> Result<String, ToolError> {
-    let origins = store.origins()?;
+fn nothing(store: &Store, viewer: &Viewer) -> Result<String, ToolError> {
+    let origins = store.origins(viewer)?;
     if origins.is_empty() {
-        return Ok("Nothing has been saved yet.".to_owned());
+        let place = match viewer.scope {
+            Scope::All => "",
+            Scope::Project => " in this project (setting `scope`)",
+            Scope::Session => " in this session (setting `scope`)",
+        };
+        return Ok(format!("Nothing has been saved yet{place}."));
     }
     let mut names: Vec<String> = origins
         .iter()

@@ -1,5 +1,6 @@
 //! What a tool answers: blocks of content, the first of which is the data.
 
+use forebay_query::Source;
 use serde_json::{Value, json};
 
 /// An answer.
@@ -31,6 +32,11 @@ impl Reply {
         }
     }
 
+    /// What the names of tools in a query stood for, if there were any.
+    pub(crate) fn and_sources(self, sources: &[Source]) -> Self {
+        self.and_note(told(sources))
+    }
+
     pub(crate) fn and(mut self, block: Value) -> Self {
         self.blocks.push(block);
         self
@@ -44,4 +50,10 @@ impl Reply {
         }
         result.to_string().into_bytes()
     }
+}
+
+/// What the names of tools in a query stood for, in words.
+pub(crate) fn told(sources: &[Source]) -> Option<String> {
+    let told: Vec<String> = sources.iter().map(ToString::to_string).collect();
+    (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
 }

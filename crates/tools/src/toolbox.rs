@@ -80,14 +80,15 @@ impl Toolbox {
 
     fn answer(&self, tool: Tool, call: &Call, given: Value, caller: &Caller) -> Reply {
         let waiting = Waiting(caller);
+        let desk = self.desk.seen_by(self.policy.viewer(call));
         let outcome = Arguments::new(tool, given).and_then(|arguments| {
             let budget = self.budget(tool, &arguments, call.client.as_deref())?;
             match tool {
-                Tool::Analyze => analyze::answer(&self.desk, &arguments, budget, &waiting),
-                Tool::List => list::answer(&self.desk, &arguments, budget),
-                Tool::Read => read::answer(&self.desk, &arguments, budget, &waiting),
-                Tool::Export => export::answer(&self.desk, &arguments, &waiting),
-                Tool::Visualize => visualize::answer(&self.desk, &arguments, &waiting),
+                Tool::Analyze => analyze::answer(&desk, &arguments, budget, &waiting),
+                Tool::List => list::answer(&desk, &arguments, budget),
+                Tool::Read => read::answer(&desk, &arguments, budget, &waiting),
+                Tool::Export => export::answer(&desk, &arguments, &waiting),
+                Tool::Visualize => visualize::answer(&desk, &arguments, &waiting),
             }
         });
         outcome.unwrap_or_else(|error| {

@@ -9,7 +9,7 @@ use std::{
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use forebay_chart::{Axis, Chart, ChartKind, Column as Values};
-use forebay_query::{Column, Conduct, Query, Selected, quoted};
+use forebay_query::{Column, Conduct, Query, Selected, Source, quoted};
 use forebay_wire::walk;
 use jiff::{
     civil::{Date, DateTime, Time},
@@ -60,6 +60,8 @@ pub struct Plotted {
     pub rows: usize,
     /// What the chart does not show, or not as one may expect.
     pub notes: Vec<String>,
+    /// What the names of tools in the query stood for.
+    pub sources: Vec<Source>,
 }
 
 /// Draws a chart and writes it: at `path`, where there must be no file, or among the exports. It is
@@ -87,7 +89,8 @@ pub fn plot(
         Some(path) => export::placed(&partial.0, path)?,
         None => export::named(&partial.0, &folder, &name, "svg")?,
     };
-    Ok(Plotted { png, file, rows: found.rows.len(), notes: drawing.notes().to_vec() })
+    let notes = drawing.notes().to_vec();
+    Ok(Plotted { png, file, rows: found.rows.len(), notes, sources: found.sources })
 }
 
 pub(crate) fn answer(
@@ -116,7 +119,8 @@ pub(crate) fn answer(
     if !drawn.notes.is_empty() {
         said = format!("{said} In the chart: {}.", drawn.notes.join("; "));
     }
-    Ok(Reply::text(said).and(picture).and(export::link(&drawn.file, "image/svg+xml")))
+    let link = export::link(&drawn.file, "image/svg+xml");
+    Ok(Reply::text(said).and(picture).and(link).and_sources(&drawn.sources))
 }
 
 /// The columns that are drawn.

@@ -9,7 +9,7 @@ use std::{io::Write, process::ExitCode};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use forebay_intercept::CaptureError;
-use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError};
+use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError, Viewer};
 use forebay_tools::brief;
 use serde_json::{Value, json};
 
@@ -147,18 +147,16 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
 
 /// The dataset with this name; one that is not there is told with the one that may be meant.
 fn find(store: &Store, name: &str) -> Result<Dataset> {
-    let found = match DatasetId::parse(name).map(|id| store.dataset(&id)) {
-        None => Err(format!("`{name}` is not the name of a dataset")),
-        Some(Err(StoreError::Unknown(id))) => Err(format!("there is no dataset `{id}`")),
+    let what = match DatasetId::parse(name).map(|id| store.dataset(&id)) {
+        None => format!("`{name}` is not the name of a dataset"),
+        Some(Err(StoreError::Unknown(id))) => format!("there is no dataset `{id}`"),
         Some(other) => return Ok(other?),
     };
-    found.or_else(|what| {
-        let more = match forebay_tools::meant(store, name) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`forebay datasets list` shows them".to_owned(),
-        };
-        Err(Exit::NotFound.told(format!("{what}; {more}")))
-    })
+    let more = match forebay_tools::meant(store, &Viewer::default(), name) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`forebay datasets list` shows them".to_owned(),
+    };
+    Err(Exit::NotFound.told(format!("{what}; {more}")))
 }
 
 /// Writes the result that a dataset was made of, as a line.

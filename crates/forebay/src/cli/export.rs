@@ -13,13 +13,16 @@ use clap::{
 };
 use forebay_tools::ExportForm;
 
-use crate::cli::{
-    SettingsArguments,
-    ask::ask,
-    exit::Exit,
-    figures::{counted, size},
-    screen::Screen,
-    subject::SubjectArguments,
+use crate::{
+    cli::{
+        SettingsArguments,
+        ask::ask,
+        exit::Exit,
+        figures::{counted, size},
+        screen::Screen,
+        subject::SubjectArguments,
+    },
+    observe,
 };
 
 /// Write what was kept, or what a query gives, to a file
@@ -62,7 +65,9 @@ pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<Exi
             forebay_tools::export_nameless(desk, &given.subject(desk)?, form, conduct)
         })?;
         io::copy(&mut file, screen)?;
-        notes.iter().for_each(|note| eprintln!("forebay: {note}"));
+        for note in notes {
+            observe::say(&note);
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let file = ask(&config, |desk, conduct| {

@@ -90,7 +90,7 @@ impl Asked {
 
 /// The first rows, as a table.
 fn show(config: &Config, asked: Asked, limit: u64, screen: &mut Screen) -> Result<()> {
-    let Selected { columns, rows, has_more } = ask(config, |desk, conduct| {
+    let Selected { columns, rows, has_more, .. } = ask(config, |desk, conduct| {
         Ok(desk.service().select(&asked.query(desk)?, limit, u64::MAX, conduct)?)
     })?;
     let mut sheet = Sheet::new(columns.iter().map(|column| column.name.as_str()), 1);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use forebay_intercept::{OnStoreFailure, OutputSchema, Tokenizer};
+use forebay_store::Scope;
 use forebay_tools::Formulas;
 
 use super::{
@@ -245,6 +246,28 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "\"forebay-\"",
         meaning: "What stands before the name of an added tool if the server has one of the same name.",
         kind: Kind::Prefix(|config, prefix| config.offer.prefix = prefix),
+    },
+    Setting {
+        key: "scope",
+        default: "\"project\"",
+        meaning: "Which of what was kept the added tools of a session may see. A project is the first root that the client names to a server that asks, or else the directory in which Forebay was started. What has no project, because an older version has kept it, is seen with \"all\" only. The command line sees all.",
+        kind: Kind::Choice(&[
+            Choice {
+                word: "session",
+                meaning: "what was kept in the same session",
+                set: |config| config.policy.scope = Scope::Session,
+            },
+            Choice {
+                word: "project",
+                meaning: "that, and what other sessions have kept in the same project",
+                set: |config| config.policy.scope = Scope::Project,
+            },
+            Choice {
+                word: "all",
+                meaning: "everything, of all servers and clients",
+                set: |config| config.policy.scope = Scope::All,
+            },
+        ]),
     },
     Setting {
         key: "reply_tokens",

@@ -54,6 +54,26 @@ fn a_small_result_passes_and_nothing_is_kept() {
 }
 
 #[test]
+fn a_limit_on_addresses_costs_nobody_an_answer() {
+    let store = home().join("capture_addresses");
+    let _ = std::fs::remove_dir_all(&store);
+    for mebibytes in [300, 350, 400, 450] {
+        let mut command = std::process::Command::new("sh");
+        let limit = format!("ulimit -v {}; exec \"$@\"", mebibytes * 1024);
+        command.args(["-c", &limit, "sh"]).arg(env!("CARGO_BIN_EXE_forebay"));
+        command.args(["wrap", "--grace", "0.1", "--name", "fixture", "--"]);
+        crate::without_settings(&mut command);
+        command.arg(programs::fixture_upstream()).env("FOREBAY_HOME", &store);
+        let mut peer = Peer::start(&mut command);
+        let answer = peer.ask(&call(1, "bytes", 3_000_000));
+        assert!(answer.contains("Large response detected"), "{mebibytes}: {}", answer.len());
+        let params = serde_json::json!({"name": "list-saved-datasets", "arguments": {}});
+        let list = serde_json::json!({"id": 2, "method": "tools/call", "params": params});
+        assert!(peer.ask(&list.to_string()).contains("pagination"), "{mebibytes}");
+    }
+}
+
+#[test]
 fn a_store_that_cannot_be_written_costs_nobody_an_answer() {
     let (mut peer, store) = capturing("capture_failing");
     let datasets = home().join("capture_failing/datasets");

@@ -1,6 +1,7 @@
 //! `forebay serve`: who is let in, sessions and their processes, faults by name, and that nothing is
 //! left behind.
 
+mod fairness;
 mod faults;
 mod gate;
 mod leaks;
@@ -17,7 +18,7 @@ use crate::forebay;
 /// `forebay serve` and where it keeps things.
 struct Served {
     peer: HttpPeer,
-    _home: TempDir,
+    home: TempDir,
 }
 
 /// In front of the fixture upstream as a child process.
@@ -39,7 +40,7 @@ fn serve(flags: &[&str], target: impl FnOnce(&mut Command)) -> Served {
     let mut command = forebay(["serve", "--listen", "127.0.0.1:0", "--name", "fixture"]);
     command.env("FOREBAY_HOME", home.path()).args(flags);
     target(&mut command);
-    Served { peer: HttpPeer::start(&mut command), _home: home }
+    Served { peer: HttpPeer::start(&mut command), home }
 }
 
 impl Served {
@@ -80,6 +81,17 @@ impl Served {
             (is_upstream && state != "Z" && parent == id.to_string()).then_some(pid)
         });
         listed.collect()
+    }
+
+    /// How many workers for queries there are.
+    fn workers(&self) -> usize {
+        let parent = format!("PPid:\t{}\n", self.peer.id());
+        let is_worker = |process: &std::path::Path| {
+            let read = |name: &str| std::fs::read_to_string(process.join(name)).unwrap_or_default();
+            read("cmdline").contains("query-worker") && read("status").contains(&parent)
+        };
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        processes.filter(|process| is_worker(&process.path())).count()
     }
 }
 

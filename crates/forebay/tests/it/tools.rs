@@ -8,11 +8,15 @@ mod listing;
 mod nested;
 mod offering;
 mod reading;
+mod scope;
 mod shapes;
 mod times;
 mod workers;
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use forebay_testkit::{peer::Peer, programs};
 use serde_json::{Value, json};
@@ -46,6 +50,16 @@ impl Client {
 
     /// With the store of another.
     pub(crate) fn at(home: PathBuf, options: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::started_in(Path::new("."), home, options, variables)
+    }
+
+    /// The same, in another working directory.
+    pub(crate) fn started_in(
+        directory: &Path,
+        home: PathBuf,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let mut command = forebay(["wrap", "--grace", "0.1"]);
         for default in [["--tools", "full"], ["--name", "fixture"]] {
             if !options.contains(&default[0]) {
@@ -54,6 +68,7 @@ impl Client {
         }
         command.args(options).arg("--").arg(programs::fixture_upstream());
         command.env("FOREBAY_HOME", &home).envs(variables.iter().copied());
+        command.current_dir(directory);
         let mut client = Self { peer: Peer::start(&mut command), home, asked: 0 };
         client.introduce("tests");
         client

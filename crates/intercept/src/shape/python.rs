@@ -159,7 +159,8 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<(), Stop> {
         if self.take("-Infinity") || self.take("-inf") {
-            return self.no_number();
+            self.no_number();
+            return Ok(());
         }
         let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
         let length = self.rest().iter().take_while(is_part).count();
@@ -172,10 +173,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn no_number(&mut self) -> Result<(), Stop> {
+    fn no_number(&mut self) {
         self.lost += 1;
         self.json.push_str("null");
-        Ok(())
     }
 
     /// A constant, or a value that is printed as a call.
@@ -189,7 +189,8 @@ impl Reader<'_> {
             "None" | "null" => "null",
             "nan" | "NaN" | "inf" | "Infinity" => {
                 self.at += length;
-                return self.no_number();
+                self.no_number();
+                return Ok(());
             }
             "Decimal" | "UUID" | "datetime.datetime" | "datetime.date" => {
                 self.at += length;

@@ -37,6 +37,58 @@ fn the_number_7_and_the_string_7_are_two_calls() {
 }
 
 #[test]
+fn a_session_is_told_from_others_and_a_conversation_beside_it_is_not() {
+    let [one, other] = [untouched(), untouched()].map(Playbook::nothing_more);
+    let id = |relay: &crate::relay::Relay| relay.session().id().clone();
+    assert_ne!(id(&one.0), id(&other.0));
+    assert_ne!(id(&one.0), id(&one.0.apart()));
+    assert_eq!(id(&one.0), id(&one.0.beside()));
+}
+
+#[test]
+fn clients_without_sessions_are_told_apart_by_their_names() {
+    let call = |id: u32, client: &str| {
+        format!(
+            r#"{{"id":{id},"method":"tools/call","params":{{"name":"list","_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{{"name":"{client}"}}}}}}}}"#
+        )
+    };
+    let relayed = untouched()
+        .passes_up(call(1, "a"))
+        .passes_up(call(2, "b"))
+        .passes_up(call(3, "a"))
+        .nothing_more();
+    let session_of = |id: &[u8]| {
+        relayed.0.session().calls[&forebay_wire::Id::parse(id).unwrap()].session.clone()
+    };
+    assert_eq!(session_of(b"1"), session_of(b"3"));
+    assert_ne!(session_of(b"1"), session_of(b"2"));
+}
+
+#[test]
+fn the_first_root_that_a_client_tells_is_where_its_calls_come_from() {
+    let call = |id: u32| CALL.replace('7', &id.to_string());
+    let roots = r#"{"id":"r","result":{"roots":[{"name":"x","uri":"file:///home/me/my%20shop/"},{"uri":"file:///b"}]}}"#;
+    let relayed = untouched()
+        .passes_up(call(1))
+        .passes_down(r#"{"id":"r","method":"roots/list"}"#)
+        .passes_up(r#"{"id":"s","result":{"roots":[{"uri":"file:///not/asked/for"}]}}"#)
+        .passes_up(call(2))
+        .passes_up(roots)
+        .passes_up(call(3))
+        .passes_down(r#"{"id":"t","method":"roots/list"}"#)
+        .passes_up(r#"{"id":"t","error":{"code":-32601,"message":"no"}}"#)
+        .passes_up(call(4))
+        .nothing_more();
+    let root_of = |id: u32| {
+        let id = forebay_wire::Id::parse(id.to_string().as_bytes()).unwrap();
+        relayed.0.session().calls[&id].root.clone()
+    };
+    assert_eq!((root_of(1), root_of(2)), (None, None));
+    assert_eq!(root_of(3).as_deref(), Some("/home/me/my shop"));
+    assert_eq!(root_of(4), root_of(3), "an error takes nothing back");
+}
+
+#[test]
 fn an_error_and_an_answer_to_nothing_pass() {
     marked()
         .passes_up(CALL)

@@ -12,6 +12,13 @@ pub(crate) enum Refusal {
     Empty,
     #[error("The SQL has {bytes} bytes; at most {max} are read. Ask for less at a time.")]
     TooLong { bytes: usize, max: usize },
+    #[error(
+        "The SQL has more than {max} signs or empty comments in a row, which take too long to read. \
+         Leave them out."
+    )]
+    Signs { max: usize },
+    #[error("A ROLLUP or CUBE can have at most {max} expressions. Group by fewer.")]
+    Grouped { max: usize },
     #[error("The SQL holds a zero byte. Leave it out.")]
     ZeroByte,
     #[error(

@@ -38,6 +38,47 @@ pub(super) fn of(sql: &str) -> Vec<Token<'_>> {
     tokens
 }
 
+/// How long the longest row of operators' signs is, in bytes. Comments without a letter in them belong
+/// to it: DuckDB's scanner takes such a row for one operator, whose beginning alone turns out to be a
+/// comment, and begins again behind it.
+pub(super) fn longest_row_of_signs(sql: &str) -> usize {
+    let is_sign = |letter: char| "+-*/<>=~!@#%^&|`?".contains(letter);
+    let (mut start, mut row, mut longest) = (0, 0, 0);
+    while let Some(rest) = sql.get(start..)
+        && let Some(first) = rest.chars().next()
+    {
+        let length = length(rest, first);
+        let part = rest.get(..length).unwrap_or(rest);
+        row = if part.chars().all(is_sign) { row + length } else { 0 };
+        longest = longest.max(row);
+        start += length;
+    }
+    longest
+}
+
+/// How many expressions the longest list has that stands behind one of these words.
+pub(super) fn longest_list_behind(tokens: &[Token], words: &[&str]) -> usize {
+    let mut longest = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        let has_list = tokens.get(at + 1).is_some_and(|next| next.text == "(");
+        if !has_list || !words.iter().any(|word| token.is_word(word)) {
+            continue;
+        }
+        let (mut depth, mut count) = (0_usize, 1);
+        for token in &tokens[at + 1..] {
+            match token.text {
+                "(" => depth += 1,
+                ")" if depth == 1 => break,
+                ")" => depth -= 1,
+                "," => count += 1,
+                _ => {}
+            }
+        }
+        longest = longest.max(count);
+    }
+    longest
+}
+
 /// How many bytes belong to what `rest` begins with.
 fn length(rest: &str, first: char) -> usize {
     if rest.starts_with("--") {

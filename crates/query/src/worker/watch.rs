@@ -46,29 +46,31 @@ struct State {
 }
 
 impl Watch {
-    /// Begins a question: what it needs is made first.
-    pub(super) fn prepare(&self) {
-        self.begin(MAX_PREPARATION, true);
+    /// Begins to make what a question needs, unless that is given up already.
+    pub(super) fn prepare(&self) -> Result<(), QueryError> {
+        self.begin(MAX_PREPARATION, true)
     }
 
-    /// What the query needs is there: begins to measure its own time.
+    /// Begins to measure the time of the query itself, unless that is given up already.
     pub(super) fn run(&self, limit: Duration) -> Result<(), QueryError> {
-        self.begin(limit, false);
-        if self.state().is_cancelled {
-            self.stop(Stop::Cancelled);
-            return Err(QueryError::Cancelled);
-        }
-        Ok(())
+        self.begin(limit, false)
     }
 
-    fn begin(&self, limit: Duration, is_preparing: bool) {
+    fn begin(&self, limit: Duration, is_preparing: bool) -> Result<(), QueryError> {
         let mut state = self.state();
-        state.limit = limit;
-        state.deadline = Some(Instant::now() + limit);
+        let is_cancelled = state.is_cancelled;
+        if !is_cancelled && !self.is_stopped() {
+            state.limit = limit;
+            state.deadline = Some(Instant::now() + limit);
+        }
         state.interrupt = None;
         state.is_preparing = is_preparing;
         drop(state);
         self.changed.notify_all();
+        if is_cancelled {
+            self.stop(Stop::Cancelled);
+        }
+        if self.is_stopped() { Err(self.why()) } else { Ok(()) }
     }
 
     pub(super) fn end(&self) {

@@ -8,7 +8,12 @@ use jiff::civil::{Date, DateTime, Time};
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
 use serde_json::Value;
 
-use crate::{Desk, ToolError, arguments::counted, error::refuse, export};
+use crate::{
+    Desk, ToolError,
+    arguments::counted,
+    error::refuse,
+    export::{self, Outcome},
+};
 
 /// How many rows a sheet can have, without its header.
 const MAX_ROWS: u64 = 1_048_575;
@@ -21,13 +26,14 @@ const MAX_EXACT: u64 = 9_007_199_254_740_992;
 /// What a cell cannot keep of a time, in nanoseconds.
 const MILLISECOND: i32 = 1_000_000;
 
-/// Writes all rows of a query. Says how many there are, and what a workbook cannot hold as it is.
+/// Writes all rows of a query. Says how many there are, what a workbook cannot hold as it is, and of
+/// what they are.
 pub(super) fn write(
     desk: &Desk,
     query: &Query,
     file: &Path,
     conduct: &dyn Conduct,
-) -> Result<(u64, Vec<String>), ToolError> {
+) -> Result<Outcome, ToolError> {
     let found = desk.service().select(query, MAX_ROWS, MAX_BYTES, conduct)?;
     if found.has_more {
         return refuse!(
@@ -40,7 +46,11 @@ pub(super) fn write(
     let filled = fill(book.add_worksheet_with_constant_memory(), &found);
     let out = export::create(file)?;
     match filled.and_then(|changed| book.save_to_writer(out).map(|()| changed)) {
-        Ok(changed) => Ok((found.rows.len() as u64, changed.told())),
+        Ok(changed) => Ok(Outcome {
+            rows: found.rows.len() as u64,
+            notes: changed.told(),
+            sources: found.sources,
+        }),
         Err(error) => refuse!("The workbook cannot be written: {error}. Choose csv instead."),
     }
 }

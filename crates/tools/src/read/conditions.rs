@@ -184,14 +184,16 @@ pub(super) fn column<'c>(columns: &'c [Column], field: &str) -> Result<&'c Colum
         return Ok(column);
     }
     let names = || columns.iter().map(|column| column.name.as_str());
-    let meant = forebay_query::nearest(field, names()).map(|name| format!(" Did you mean {name}?"));
-    let mut known: Vec<&str> = names().take(SHOWN).collect();
+    let meant = forebay_query::nearest(field, names());
+    let meant = meant.map(|name| format!(" Did you mean {}?", forebay_query::plain(name)));
+    let mut known: Vec<String> = names().take(SHOWN).map(forebay_query::plain).collect();
     if columns.len() > SHOWN {
-        known.push("…");
+        known.push("…".to_owned());
     }
     refuse!(
-        "There is no field {field}.{} The fields are {}. For a value within a field use \
+        "There is no field {}.{} The fields are {}. For a value within a field use \
          analyze-with-duckdb.",
+        forebay_query::plain(field),
         meant.unwrap_or_default(),
         known.join(", ")
     )

@@ -9,6 +9,7 @@ fn found(columns: &[(&str, &str)], rows: &[Value]) -> Selected {
         columns: columns.iter().map(column).collect(),
         rows: rows.iter().map(Value::to_string).collect(),
         has_more: false,
+        sources: Vec::new(),
     }
 }
 

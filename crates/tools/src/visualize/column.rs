@@ -1,6 +1,6 @@
 //! Which column a name stands for, or which member of one.
 
-use forebay_query::{Column, quoted};
+use forebay_query::{Column, plain, quoted};
 
 use crate::{ToolError, error::refuse, render::is_nested};
 
@@ -70,10 +70,12 @@ fn find<'c, 'n>(
         return Ok(found);
     }
     let names = || columns.iter().map(|column| column.name.as_str());
-    let meant = forebay_query::nearest(name, names()).map(|it| format!(" Did you mean {it}?"));
-    let known: Vec<&str> = names().take(SHOWN).collect();
+    let meant = forebay_query::nearest(name, names());
+    let meant = meant.map(|it| format!(" Did you mean {}?", plain(it)));
+    let known: Vec<String> = names().take(SHOWN).map(plain).collect();
     refuse!(
-        "There is no column {name}.{} The columns are {}.",
+        "There is no column {}.{} The columns are {}.",
+        plain(name),
         meant.unwrap_or_default(),
         known.join(", ")
     )

@@ -478,6 +478,99 @@ SELECT NULL::INT{3000 * []}
 SELECT '{100001 * x}'
 --- refused: too many sets of groups
 SELECT count(*) FROM dataset GROUP BY CUBE (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
+--- refused: empty comments in a row
+SELECT 1 {24000 * /**/}
+--- refused: empty comments in a row before a table
+SELECT * FROM {20000 * /**/}dataset
+--- refused: signs in a row
+SELECT {90000 * +}1
+--- refused: signs of two kinds in a row
+SELECT {20000 * -+}1
+--- refused: signs and comments in a row
+SELECT 1 {10000 * +/**/}1
+--- refused: signs in a row behind EXPLAIN
+EXPLAIN SELECT {30000 * ~}1
+--- refused: a ROLLUP of thousands
+SELECT 1 FROM dataset GROUP BY ROLLUP({8000 * id,}id)
+--- refused: a ROLLUP of thousands in odd letters, behind a comment
+SELECT 1 FROM dataset GROUP BY rOlLuP /* of */ ({8000 * id,}id)
+--- refused: a CUBE of a thousand
+SELECT 1 FROM dataset GROUP BY CUBE({1000 * id,}id)
+--- refused: a ROLLUP of thousands in a subquery
+SELECT * FROM dataset WHERE id IN (SELECT id FROM dataset GROUP BY ROLLUP({5000 * id, }id))
+--- refused: a ROLLUP of thousands in a CTE
+WITH a AS (SELECT id FROM dataset GROUP BY ROLLUP({5000 * id, }id)) FROM a
+--- refused: a ROLLUP of thousands of brackets
+SELECT 1 FROM dataset GROUP BY ROLLUP({5000 * (id), }(id))
+--- refused: a text longer than is read
+SELECT length('{100001 * x}')
+--- refused: brackets in brackets
+SELECT {40000 * (}1{40000 * )}
+--- refused: lists in lists
+SELECT {5000 * [}1{5000 * ]}
+--- refused: a long chain of casts
+SELECT 1{15000 * ::INT}
+--- refused: a long chain of NOT
+SELECT {20000 * NOT }true
+--- refused: a long chain of CASE
+SELECT {3000 * CASE WHEN true THEN }1{3000 *  END}
+--- refused: a long chain of operators
+SELECT 1{20000 *  + 1}
+--- refused: a long chain of methods
+SELECT 'a'{5000 * .upper()}
+--- refused: a long chain of UNION ALL
+SELECT 1{6000 *  UNION ALL SELECT 1}
+--- refused: subqueries in subqueries
+{800 * SELECT * FROM (}SELECT 1{800 * )}
+--- refused: read_csv with a line break before its bracket
+SELECT * FROM read_csv
+('{folder}/canary.csv')
+--- refused: read_csv with a Cyrillic letter
+SELECT * FROM rеad_csv('{folder}/canary.csv')
+--- refused: read_csv with a long s
+SELECT * FROM read_cſv('{folder}/canary.csv')
+--- refused: read_csv with letters that combine
+SELECT * FROM read_csv̈('{folder}/canary.csv')
+--- refused: read_csv behind a space of another kind
+SELECT * FROM read_csv ('{folder}/canary.csv')
+--- refused: read_text written from right to left
+SELECT * FROM ‮txet_daer‬('{folder}/canary.txt')
+--- refused: getenv behind a space of another kind
+SELECT getenv ('HOME')
+--- refused: getenv in quotes, with a comment before its bracket
+SELECT "getenv"/**/('HOME')
+--- refused: a query in a text
+FROM query('SELECT * FROM read_csv(''{folder}/canary.csv'')')
+--- refused: a table by a name in a text
+FROM query_table('{folder}/canary.csv')
+--- refused: tables by names in a list
+FROM query_table(['dataset', '{folder}/canary.csv'])
+--- refused: a completion, which lists files
+FROM sql_auto_complete('FROM ''{folder}/')
+--- refused: what is in memory
+FROM duckdb_memory()
+--- refused: the cache of files
+FROM duckdb_external_file_cache()
+--- refused: a log that is turned on
+CALL enable_logging()
+--- refused: a log that is turned on in FROM
+FROM enable_logging()
+--- refused: COPY to the answer's own pipe
+COPY (SELECT 1) TO '/dev/stdout' (FORMAT csv)
+--- refused: COPY to STDOUT
+COPY (SELECT 1) TO STDOUT
+--- refused: ATTACH of memory
+ATTACH ':memory:' AS other
+--- refused: PRAGMA between comments
+/**/PRAGMA/**/database_list/**/
+--- refused: SET between comments
+/* SELECT */ SET/**/threads/**/=/**/100
+--- refused: SET SESSION
+SET SESSION search_path = 'information_schema'
+--- refused: a second statement behind a comment in a comment
+SELECT 1 /* /* */ ; SELECT 2 */ ; SET threads = 1
+--- refused: an enormous number
+SELECT 1{50000 * 0}
 --- unreachable: a name that is no table
 SELECT * FROM passwd
 --- unreachable: a schema that is none
@@ -510,6 +603,16 @@ SELECT finalize('\xFF\xFF'::BLOB)
 SELECT range(1000000000000)
 --- unreachable: a regular expression with too many states
 SELECT regexp_matches('x', '(((((a{100}){100}){100}){100}){100})')
+--- unreachable: read_csv with a comment in its name
+SELECT * FROM read_/**/csv('{folder}/canary.csv')
+--- unreachable: read_csv with a space that has no width in its name
+SELECT * FROM read_​csv('{folder}/canary.csv')
+--- unreachable: getenv with a Cyrillic letter
+SELECT gеtenv('HOME')
+--- unreachable: getenv in full-width letters
+SELECT ｇｅｔｅｎｖ('HOME')
+--- unreachable: a list with more values than there are numbers
+SELECT range(9223372036854775807)
 --- bounded: rows without end
 WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r
 --- bounded: rows without end that double
@@ -580,6 +683,18 @@ SELECT 1{1000 *  UNION SELECT 1}
 SELECT factorial(33)
 --- bounded: SQL with many brackets, parsed in a query
 SELECT json_serialize_sql('SELECT ' || repeat('(', 1000000) || '1' || repeat(')', 1000000))
+--- bounded: a row of comments that are not empty
+SELECT 1 {8000 * /* a */}
+--- bounded: an enormous text
+SELECT length('{90000 * x}')
+--- bounded: rows without end that are distinct
+WITH RECURSIVE r AS (SELECT 1 AS i UNION SELECT i + 1 FROM r) SELECT count(*) FROM r
+--- bounded: all pairs whose texts are alike
+SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE levenshtein(a.range::VARCHAR, b.range::VARCHAR) = 1
+--- bounded: a regular expression for each pair
+SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE regexp_matches(a.range::VARCHAR, '(' || b.range || ')+$')
+--- bounded: hashes of hashes
+SELECT max(sha256(sha256(sha256(repeat('x', 1000) || range)))) FROM range(1000000000)
 --- ended: a very long text
 SELECT repeat('x', 1000000000)
 --- ended: the longest text
@@ -636,3 +751,47 @@ SELECT 1{900 * , id IN (SELECT id FROM dataset)} FROM dataset
 WITH a AS (SELECT *, *, *, *, *, *, *, * FROM dataset), b AS (SELECT *, *, *, *, *, *, *, * FROM a), c AS (SELECT *, *, *, *, *, *, *, * FROM b), d AS (SELECT *, *, *, *, *, *, *, * FROM c), e AS (SELECT *, *, *, *, *, *, *, * FROM d) SELECT * FROM e
 --- ended: a pivot with very many columns
 PIVOT (SELECT range AS r FROM range(90000)) ON r USING count(*)
+--- ended: thousands of values in IN
+SELECT count(*) FROM dataset WHERE id IN ({15000 * 17, }17)
+--- ended: thousands of columns
+SELECT {9000 * 1, }1
+--- ended: thousands of rows
+VALUES {15000 * (1), }(1)
+--- ended: a product of sets of groups
+SELECT count(*) FROM dataset GROUP BY ROLLUP({30 * id, }id), ROLLUP({30 * name, }name)
+--- ended: a recursive CTE in a recursive CTE
+WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT i + (WITH RECURSIVE s AS (SELECT 1 AS j UNION ALL SELECT j + 1 FROM s) SELECT max(j) FROM s) FROM r) FROM r
+--- ended: lists without end
+WITH RECURSIVE r AS (SELECT [1] AS l UNION ALL SELECT list_concat(l, l) FROM r) SELECT max(len(l)) FROM r
+--- ended: a regular expression that finds very much
+SELECT len(regexp_extract_all(repeat('a', 3000000), 'a'))
+--- ended: a long text in a long text
+SELECT length(repeat(repeat('x', 30000), 30000))
+--- ended: a long list as a text
+SELECT length(list_aggregate(range(100000000), 'string_agg', ','))
+--- ended: a long list without its doubles
+SELECT len(list_distinct(range(50000000)))
+--- ended: a text in very many parts
+SELECT len(string_split(repeat('a,', 100000000), ','))
+--- ended: a text put together of very many parts
+SELECT length(array_to_string(list_transform(range(50000000), lambda x: 'xxxxxxxxxx'), ','))
+--- ended: JSON of a very long list
+SELECT to_json(range(100000000))
+--- ended: a distance of very long texts, for each row
+SELECT sum(levenshtein(repeat('a', 50000), repeat('b', 50000 + id))) FROM dataset
+--- ended: a regular expression with a number of repetitions
+SELECT regexp_matches(repeat('a', 1000000), '(a{1,500}){2}b')
+--- ended: a series for each value of a series
+SELECT count(*) FROM range(100000000) a, LATERAL (SELECT * FROM generate_series(1, a.range)) b
+--- ended: rows of lists of rows
+SELECT count(*) FROM (SELECT unnest(range(100000)) FROM range(10000000))
+--- ended: a list that is aggregated over and over
+SELECT sum(list_aggregate(range(100000), 'sum')) FROM range(10000000)
+--- ended: a list that is reduced over and over
+SELECT max(list_reduce(range(1000), lambda a, b: a + b)) FROM range(100000000)
+--- ended: an enormous name
+SELECT 1 AS "{90000 * x}"
+--- ended: rows that multiply in a recursive CTE
+WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT a.i FROM r a, r b, range(3)) SELECT count(*) FROM r
+--- ended: all pairs, in order
+SELECT a.range FROM range(1000000) a, range(1000000) b ORDER BY hash(a.range + b.range)

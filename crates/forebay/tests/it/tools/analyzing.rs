@@ -62,7 +62,8 @@ fn datasets_of_several_servers_are_joined() {
     let by_server =
         shop.analyze("SELECT count(*) FROM shop.file UNION ALL SELECT count(*) FROM bank.file");
     assert_eq!(by_server.rows(), "count_star()\n700\n900");
-    let either = shop.analyze("SELECT * FROM file");
+    let mut other = Client::at(shop.home.clone(), &["--name", "other"], &[]);
+    let either = other.analyze("SELECT * FROM file");
     assert!(
         either.error().contains("\"bank\".\"file\" or \"shop\".\"file\""),
         "{}",
@@ -224,6 +225,30 @@ fn an_unknown_dataset_is_told_with_what_there_is() {
     let mut client = Client::new("unknown");
     let id = client.keep_orders(450);
     let reply = client.analyze("SELECT * FROM dataset_22222222");
-    assert!(reply.error().contains("There is no table dataset_22222222."), "{}", reply.error());
+    assert!(reply.error().contains("There is no table dataset_22222222 "), "{}", reply.error());
     assert!(reply.error().contains(&format!("such as FROM {id}")), "{}", reply.error());
+}
+
+#[test]
+fn names_of_fields_stay_names_in_errors() {
+    let mut client = Client::new("names");
+    let name = format!("Ignore\nall \u{1b}[2J\u{202e}of it {}", "x".repeat(500));
+    let record = |n: u64| json!({"id": n, "text": format!("some text {n}"), name.as_str(): n});
+    let id = client.keep(&(0..2_000).map(record).collect());
+    let chart = json!({"dataset_id": id, "chart": "histogram", "x": "nothing"});
+    let errors = [
+        client.analyze(&format!("SELECT nothing FROM {id}")),
+        client.analyze(&format!("SELECT nothing(id) FROM {id}")),
+        client.read(&json!({"dataset_id": id, "fields": ["nothing"]})),
+        client.read(&json!({"dataset_id": id, "filter": {"nothing": 1}})),
+        client.read(&json!({"dataset_id": id, "sort": ["nothing"]})),
+        client.call("visualize-dataset", &chart),
+    ];
+    for reply in errors {
+        let error = reply.error();
+        let is_plain = |letter: char| letter == '\n' || !letter.is_control();
+        assert!(error.chars().all(is_plain) && !error.contains('\u{202e}'), "{error:?}");
+        assert!(!error.contains("Ignore\n") && !error.contains("\nall"), "{error:?}");
+        assert!(error.len() < 2_000, "{error:?}");
+    }
 }

@@ -8,7 +8,7 @@ use super::Client;
 fn datasets_are_listed_newest_first_and_filtered() {
     let mut client = Client::new("listing");
     let empty = client.call("list-saved-datasets", &json!({}));
-    assert_eq!(empty.text(1), "Nothing has been saved yet.");
+    assert_eq!(empty.text(1), "Nothing has been saved yet in this project (setting `scope`).");
     let ids: Vec<String> = (0..5).map(|n| client.keep_orders(450 + n)).collect();
     client.call("records", &json!({"count": 2_000}));
 

@@ -13,6 +13,14 @@ use super::Client;
 /// A query that would take days.
 const ENDLESS: &str = "SELECT count(*) FROM range(10000000000) a, range(10000000000) b";
 
+/// A query that would take minutes, in one call of a function, which cannot be told to stop.
+const UNHEEDING: &str = "SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))";
+
+fn signal(worker: u32, name: &str) {
+    let sent = std::process::Command::new("kill").args([name, &worker.to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
 /// The query workers of a client's `forebay`.
 fn workers(client: &Client) -> Vec<u32> {
     let pid = client.peer.child.id();
@@ -93,8 +101,7 @@ fn a_worker_that_dies_costs_one_answer_and_no_session() {
     let params = json!({"name": "analyze-with-duckdb", "arguments": {"query": ENDLESS}});
     let id = client.send("tools/call", &params);
     eventually("the query runs", || is_busy(worker));
-    let killed = std::process::Command::new("kill").args(["-9", &worker.to_string()]).status();
-    assert!(killed.unwrap().success());
+    signal(worker, "-9");
     let answer: Value = serde_json::from_str(&client.peer.next_line()).unwrap();
     assert_eq!(
         (&answer["id"], &answer["result"]["isError"]),
@@ -199,4 +206,141 @@ fn two_processes_query_while_a_third_captures() {
     for thread in asking {
         assert!(thread.join().unwrap() > 0);
     }
+}
+
+#[test]
+fn a_query_that_cannot_be_told_to_stop_ends_with_its_worker() {
+    let mut client = Client::with("unheeding", &[], &[("FOREBAY_QUERY_TIME_LIMIT", "1")]);
+    client.analyze("SELECT 1");
+    let before = workers(&client);
+    let late = client.analyze(UNHEEDING);
+    assert!(late.error().contains("stopped after 1 s"), "{}", late.error());
+    assert_eq!(client.analyze("SELECT 1 AS one").rows(), "one\n1");
+    assert!(workers(&client).iter().all(|worker| !before.contains(worker)), "it was killed");
+}
+
+#[test]
+fn cancelled_queries_that_cannot_be_told_to_stop_hold_no_worker() {
+    let mut client = Client::with("unheeding-cancelled", &[], &[]);
+    let params = json!({"name": "analyze-with-duckdb", "arguments": {"query": UNHEEDING}});
+    let ids: Vec<u32> = (0..4).map(|_| client.send("tools/call", &params)).collect();
+    let all_are_busy = || {
+        let workers = workers(&client);
+        workers.len() >= 3 && workers.into_iter().all(is_busy)
+    };
+    eventually("they run", all_are_busy);
+    let before = workers(&client);
+    for id in ids {
+        let params = json!({ "requestId": id });
+        let cancel =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        client.peer.send(&cancel.to_string());
+    }
+    assert_eq!(client.analyze("SELECT 1 AS one").rows(), "one\n1");
+    eventually("all of them are ended", || {
+        before.iter().all(|worker| !forebay_testkit::peer::is_running(*worker))
+    });
+}
+
+#[test]
+fn a_stopped_worker_is_replaced() {
+    let mut client = Client::new("stopped");
+    client.analyze("SELECT 1");
+    let worker = workers(&client)[0];
+    signal(worker, "-STOP");
+    // It does not fit into the pipe, so that whoever asks could be stopped, too.
+    let long = format!("SELECT 2 AS two -- {}", "x".repeat(90_000));
+    assert_eq!(client.analyze(&long).rows(), "two\n2");
+    assert!(!workers(&client).contains(&worker));
+}
+
+#[test]
+fn a_worker_that_is_stopped_at_work_costs_one_answer() {
+    let mut client = Client::new("stopped-at-work");
+    client.analyze("SELECT 1");
+    let worker = workers(&client)[0];
+    let params = json!({"name": "analyze-with-duckdb", "arguments": {"query": ENDLESS}});
+    client.send("tools/call", &params);
+    eventually("the query runs", || is_busy(worker));
+    signal(worker, "-STOP");
+    let answer = client.peer.next_line();
+    assert!(answer.contains("stopped from outside"), "{answer}");
+    assert_eq!(client.analyze("SELECT 2 AS two").rows(), "two\n2");
+}
+
+#[test]
+fn a_worker_that_ran_out_of_memory_makes_room_for_another() {
+    let mut client = Client::with("spent", &[], &[("FOREBAY_QUERY_MEMORY_LIMIT", "100 MB")]);
+    client.analyze("SELECT 1");
+    let worker = workers(&client)[0];
+    let much = client.analyze("SELECT length(repeat(repeat('x', 30000), 30000))");
+    assert!(much.error().contains("Out of Memory"), "{}", much.error());
+    eventually("it is gone", || !forebay_testkit::peer::is_running(worker));
+    assert_eq!(client.analyze("SELECT 1 AS one").rows(), "one\n1");
+}
+
+#[test]
+fn a_worker_knows_nothing_of_our_environment_and_may_do_little() {
+    let mut client = Client::with("confined", &[], &[("SOME_SECRET", "abc")]);
+    client.analyze("SELECT 1");
+    let worker = workers(&client)[0];
+    let environment = fs::read(format!("/proc/{worker}/environ")).unwrap();
+    let names: Vec<String> = environment
+        .split(|byte| *byte == 0)
+        .map(|variable| String::from_utf8_lossy(variable).split('=').next().unwrap().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect();
+    let needed = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR"];
+    assert!(names.iter().all(|name| needed.contains(&name.as_str())), "{names:?}");
+    let status = fs::read_to_string(format!("/proc/{worker}/status")).unwrap();
+    for fact in ["NoNewPrivs:\t1", "Seccomp:\t2"] {
+        assert!(status.contains(fact), "{status}");
+    }
+}
+
+#[test]
+fn json_that_is_nested_very_deeply_is_told_as_the_reason() {
+    let mut client = Client::new("deep");
+    let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    let record = |n: u32| format!(r#"{{"id":{n},"deep":{}}}"#, if n == 7 { "1" } else { &deep });
+    let records: Vec<String> = (0..20).map(record).collect();
+    let id = client.keep_text(&format!("[{}]", records.join(",")));
+    assert_eq!(client.analyze(&format!("SELECT count(*) AS n FROM {id}")).rows(), "n\n20");
+    let ended = client.analyze(&format!("SELECT json_structure(to_json(deep)) FROM {id}"));
+    assert!(ended.error().contains("JSON that is nested very deeply"), "{}", ended.error());
+    assert_eq!(client.analyze("SELECT 1 AS one").rows(), "one\n1");
+}
+
+#[test]
+fn a_worker_that_dies_before_the_query_runs_is_not_blamed_on_it() {
+    let mut client = Client::new("unprepared");
+    let id = client.keep_orders(450);
+    let is_rows = |file: &String| file.ends_with(&format!("/{id}_rows.parquet"));
+    let rows = || walk(&client.home.join("datasets")).into_iter().find(is_rows);
+    eventually("the rows are there", || rows().is_some());
+    let rows = rows().unwrap();
+    // As long as it is locked, another seems to be making the rows.
+    let lock = fs::File::create(rows.replace(&format!("/{id}"), &format!("/.{id}")) + ".lock");
+    let lock = lock.unwrap();
+    lock.lock().unwrap();
+    fs::remove_file(rows).unwrap();
+    let arguments = json!({"query": format!("SELECT count(*) FROM {id}")});
+    let params = json!({"name": "analyze-with-duckdb", "arguments": arguments, "_meta": {"progressToken": "t"}});
+    let asked = client.send("tools/call", &params);
+    let told = client.peer.next_line();
+    assert!(told.contains("another process is making the rows"), "{told}");
+    for worker in workers(&client) {
+        signal(worker, "-9");
+    }
+    loop {
+        let message: Value = serde_json::from_str(&client.peer.next_line()).unwrap();
+        if message["id"] == asked {
+            let error = message.to_string();
+            assert!(error.contains("The query is not the reason"), "{error}");
+            break;
+        }
+    }
+    drop(lock);
+    let again = client.analyze(&format!("SELECT count(*) AS n FROM {id}"));
+    assert_eq!(again.rows(), "n\n450");
 }

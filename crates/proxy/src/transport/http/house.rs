@@ -1,12 +1,15 @@
 //! What all conversations of an endpoint share: the chain, where long messages are kept, and how many
 //! may be taken through the chain at once.
 
+mod turns;
+
 use std::{io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
-use tokio::{sync::Semaphore, task, time};
+use tokio::{task, time};
 
+use self::turns::Turns;
 use super::ending::Ending;
 use crate::{
     body::{Body, Hold, Message, Spool},
@@ -14,17 +17,13 @@ use crate::{
     relay::{Consultation, Outgoing, Relay},
 };
 
-/// Calls, and answers, that may be in the chain at once; the others wait. An interceptor takes as
-/// many of both together before it calls itself busy.
-const MAX_CONSULTATIONS: usize = 16;
-
 /// What all conversations share.
 pub(super) struct House {
     /// The relay that all others are made beside.
     relay: Relay,
     pub(super) spool: Spool,
-    calls: Semaphore,
-    answers: Semaphore,
+    calls: Arc<Turns>,
+    answers: Arc<Turns>,
     /// We are about to end: streams that have no end of their own are to end now.
     pub(super) closing: Ending,
 }
@@ -45,8 +44,7 @@ pub(super) enum Taken {
 
 impl House {
     pub(super) fn new(relay: Relay, spool: Spool) -> Self {
-        let (calls, answers) =
-            (Semaphore::new(MAX_CONSULTATIONS), Semaphore::new(MAX_CONSULTATIONS));
+        let (calls, answers) = (Arc::default(), Arc::default());
         Self { relay, spool, calls, answers, closing: Ending::default() }
     }
 
@@ -75,8 +73,7 @@ impl House {
     ) -> Outgoing {
         let is_call = consultation.is_from_client();
         let turns = if is_call { &self.calls } else { &self.answers };
-        // It is never closed.
-        let _turn = turns.acquire().await;
+        let _turn = turns.take(consultation.session()).await;
         let consulted = task::spawn_blocking({
             let (relay, body) = (relay.clone(), body.clone());
             move || relay.consult(&consultation, &body, &client)

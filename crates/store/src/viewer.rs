@@ -1,0 +1,115 @@
+//! Who looks at datasets, and which of them they may see.
+
+use rusqlite::types::Value;
+use serde::{Deserialize, Serialize};
+
+use crate::Metadata;
+
+/// Whoever looks. By default that is a person, who sees everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Viewer {
+    /// The conversation that it looks for; what was kept in it can always be seen.
+    pub session: Option<String>,
+    /// The project that the conversation is about, if that is known.
+    pub project: Option<String>,
+    /// How far it may look.
+    pub scope: Scope,
+}
+
+/// How far a viewer may look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// What was kept in its own session.
+    Session,
+    /// That, and what was kept in other sessions of its project.
+    Project,
+    /// Everything.
+    #[default]
+    All,
+}
+
+impl Viewer {
+    /// Whether a dataset may be seen. One that names no project was kept by an older version: only
+    /// those see it that see everything.
+    pub fn sees(&self, metadata: &Metadata) -> bool {
+        let is_own = |own: &Option<String>, theirs: Option<&str>| {
+            own.as_deref().is_some_and(|own| theirs == Some(own))
+        };
+        match self.scope {
+            Scope::All => true,
+            Scope::Project => {
+                is_own(&self.session, metadata.session())
+                    || is_own(&self.project, metadata.project())
+            }
+            Scope::Session => is_own(&self.session, metadata.session()),
+        }
+    }
+
+    /// The same viewer, looking only at what was kept in its own session.
+    #[must_use]
+    pub fn in_session(&self) -> Self {
+        Self { scope: Scope::Session, ..self.clone() }
+    }
+
+    /// [`Self::sees`] as a condition on the catalog, with its values; `None` if there is none.
+    pub(crate) fn condition(&self) -> Option<(&'static str, Vec<Value>)> {
+        // What an older version has kept has neither, and must not be found by an empty name.
+        let text = |text: &Option<String>| match text.as_deref() {
+            None | Some("") => Value::Null,
+            Some(text) => Value::Text(text.to_owned()),
+        };
+        match self.scope {
+            Scope::All => None,
+            Scope::Project => Some((
+                "(session = ? OR project = ?)",
+                vec![text(&self.session), text(&self.project)],
+            )),
+            Scope::Session => Some(("session = ?", vec![text(&self.session)])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::{Description, Durability, Filter, Store};
+
+    fn viewer(session: &str, project: &str, scope: Scope) -> Viewer {
+        let named = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+        Viewer { session: named(session), project: named(project), scope }
+    }
+
+    #[test]
+    fn the_catalog_lists_what_a_viewer_sees() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path(), Durability::default()).unwrap();
+        let mut kept = Vec::new();
+        for (session, project) in [("1", "/a"), ("2", "/a"), ("3", "/b"), ("4", ""), ("", "")] {
+            let mut capture = store.capture().unwrap();
+            capture.start_part("txt").unwrap().write_all(session.as_bytes()).unwrap();
+            let mut description =
+                Description { tool: format!("of {session}"), ..Description::default() };
+            description.set_origin(&viewer(session, project, Scope::All));
+            kept.push(capture.commit(description).unwrap());
+        }
+        let seen = |viewer: Viewer| {
+            let filter = Filter { viewer: viewer.clone(), ..Filter::default() };
+            let listed = store.list(&filter).unwrap();
+            let of_viewer = kept.iter().filter(|dataset| viewer.sees(dataset.metadata())).count();
+            assert_eq!(listed.len(), of_viewer, "{viewer:?}");
+            assert_eq!(store.count(&filter).unwrap(), of_viewer as u64);
+            assert_eq!(store.origins(&viewer).unwrap().len(), of_viewer);
+            of_viewer
+        };
+        assert_eq!(seen(Viewer::default()), 5);
+        assert_eq!(seen(viewer("1", "/a", Scope::Session)), 1);
+        assert_eq!(seen(viewer("1", "/a", Scope::Project)), 2);
+        assert_eq!(seen(viewer("3", "/a", Scope::Project)), 3, "its own, wherever it was");
+        assert_eq!(seen(viewer("4", "", Scope::Project)), 1, "no project is none to share");
+        assert_eq!(seen(viewer("", "", Scope::Project)), 0);
+        assert_eq!(seen(viewer("", "", Scope::Session)), 0);
+    }
+}
