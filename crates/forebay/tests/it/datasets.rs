@@ -59,7 +59,7 @@ fn what_was_kept_can_be_looked_at_and_removed() {
     let near = format!("{}{}", &id[..id.len() - 1], if id.ends_with('2') { '3' } else { '2' });
     for name in [&near, &id[..id.len() - 1], &format!("{}0", &id[..id.len() - 1])] {
         let (_, said, code) = datasets(&["show", name]);
-        assert!(said.ends_with(&format!("; did you mean `{id}`?\n")) && code == Some(2), "{said}");
+        assert!(said.ends_with(&format!("; did you mean `{id}`?\n")) && code == Some(3), "{said}");
     }
     assert_eq!(datasets(&["rm", id]), (format!("{id} is removed.\n"), String::new(), Some(0)));
     let (_, said, code) = datasets(&["show", id]);
@@ -200,7 +200,7 @@ fn many_are_removed_only_by_those_who_mean_it() {
     let (_, said, code) = datasets(&["rm", "--all"]);
     let expected = "forebay: this would remove 12 datasets (12.0 kB); say `--yes` to do so without \
                     being asked\n";
-    assert_eq!((said.as_str(), code, count()), (expected, Some(2), 13));
+    assert_eq!((said.as_str(), code, count()), (expected, Some(4), 13));
     let removed = |arguments: &[&str]| datasets(&[&["rm", "--yes"], arguments].concat()).0;
     assert_eq!(removed(&["--older-than", "1d"]), "Nothing that fits has been kept.\n");
     assert_eq!(removed(&["--server", "shop", "--tool", "get"]), "3 removed, 0 in use.\n");

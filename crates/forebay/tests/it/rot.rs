@@ -66,7 +66,7 @@ fn a_damaged_payload_is_an_error_wherever_it_would_be_given_out() {
         &["read", id, "--grep", "delivered"],
     ] {
         let (nothing, told, code) = said(&home, command);
-        assert_eq!((nothing.as_str(), code), ("", Some(2)), "{command:?}");
+        assert_eq!((nothing.as_str(), code), ("", Some(1)), "{command:?}");
         let told = told.replacen("The data", "the data", 1);
         assert!(told.contains(&damaged), "{command:?}: {told}");
     }
@@ -152,7 +152,7 @@ fn damaged_metadata_are_told_with_what_to_do_and_not_for_ever() {
         let _ = fs::remove_file(home.join(file));
     }
     let (_, told, code) = said(&home, &["datasets", "show", id]);
-    assert!(told.contains("forebay datasets verify --repair") && code == Some(2), "{told}");
+    assert!(told.contains("forebay datasets verify --repair") && code == Some(1), "{told}");
     assert!(told.contains(path.to_str().unwrap()), "{told}");
     said(&home, &["datasets", "verify", "--repair"]);
     let listed = said(&home, &["datasets", "list"]);
@@ -166,16 +166,16 @@ fn who_only_looks_makes_nothing() {
     for (command, code) in [
         (&["datasets", "list"][..], 0),
         (&["datasets", "list", "--json"], 0),
-        (&["datasets", "show", "k3v9x2ma"], 2),
-        (&["datasets", "path", "k3v9x2ma"], 2),
-        (&["datasets", "original", "k3v9x2ma"], 2),
-        (&["datasets", "rm", "k3v9x2ma"], 2),
+        (&["datasets", "show", "k3v9x2ma"], 3),
+        (&["datasets", "path", "k3v9x2ma"], 3),
+        (&["datasets", "original", "k3v9x2ma"], 3),
+        (&["datasets", "rm", "k3v9x2ma"], 3),
         (&["datasets", "gc"], 0),
         (&["datasets", "verify"], 0),
         (&["stats"], 0),
-        (&["query", "SELECT 1"], 2),
-        (&["read", "k3v9x2ma"], 2),
-        (&["export", "k3v9x2ma", "--format", "csv"], 2),
+        (&["query", "SELECT 1"], 3),
+        (&["read", "k3v9x2ma"], 3),
+        (&["export", "k3v9x2ma", "--format", "csv"], 3),
     ] {
         let ended = said(&nowhere, command);
         assert_eq!(ended.2, Some(code), "{command:?}: {ended:?}");

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     cli::{
         datasets::find,
+        exit::Exit,
         figures::{counted, grouped, size},
         screen::Screen,
         table::{Column, Table},
@@ -112,7 +113,8 @@ fn rm_fitting(arguments: &RmArguments, store: &Store, out: &mut Screen) -> Resul
 /// Asks whoever sits at the terminal; without one, nobody can agree.
 fn is_confirmed(what: &str) -> Result<bool> {
     if !io::stdin().is_terminal() {
-        bail!("this would remove {what}; say `--yes` to do so without being asked");
+        let said = format!("this would remove {what}; say `--yes` to do so without being asked");
+        return Err(Exit::Refused.told(said));
     }
     let mut stderr = io::stderr();
     write!(stderr, "Remove {what}? [y/N] ")?;
