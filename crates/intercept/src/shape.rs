@@ -197,6 +197,9 @@ fn plain<'a>(text: &'a [u8], payload: &Mapped) -> Told<'a> {
     if let Some((tables, around)) = rewritten(text, html::tables) {
         return (Format::Html, Content::Html(tables), around);
     }
+    if let Some(passages) = rewritten(text, html::passages) {
+        return (Format::Html, Content::Html(vec![passages]), Around::default());
+    }
     if let Some(json) = rewritten(text, xml::to_json) {
         return (Format::Xml, Content::Json(Cow::Owned(json)), Around::default());
     }

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use forebay_store::identifier;
+
 use crate::{
     Column, QueryError,
-    columns::quoted,
     engine::Engine,
     near,
     plain::{plain, plain_lines},
@@ -29,12 +30,12 @@ pub(crate) fn error(
         .collect();
     let names_a_column =
         text.contains("not found in FROM clause") || text.contains("does not have a column");
-    if names_a_column && let Some(wrong) = quoted_name(&text) {
+    if names_a_column && let Some(wrong) = wrong_name(&text) {
         let names = tables.iter().flat_map(|(_, columns)| columns).map(|it| it.name.as_str());
         let nearest = near::nearest(wrong, names);
         if let Some(nearest) = nearest {
             let _ = write!(said, "\nDid you mean {}?", shown(nearest));
-            if let Some(corrected) = corrected(sql, wrong, nearest) {
+            if let Some(corrected) = corrected(sql, wrong, &shown(nearest)) {
                 let _ = write!(said, " Try: {corrected}");
             }
         }
@@ -85,10 +86,7 @@ pub(crate) fn listed(columns: &[Column]) -> String {
 
 /// A name as it can be written in SQL.
 fn shown(name: &str) -> String {
-    let is_plain = name.bytes().enumerate().all(|(index, byte)| {
-        byte.is_ascii_alphabetic() || byte == b'_' || (index > 0 && byte.is_ascii_digit())
-    });
-    if is_plain && !name.is_empty() { plain(name) } else { quoted(&plain(name)) }
+    identifier(&plain(name))
 }
 
 /// What DuckDB says, without what our own wrapping around the query has added to it.
@@ -107,10 +105,14 @@ pub(crate) fn readable(text: &str) -> String {
     readable
 }
 
-/// The first name in quotes.
-fn quoted_name(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once('"')?;
-    rest.split_once('"').map(|(name, _)| name)
+/// The name in quotes that is not there; a table may be named before it.
+fn wrong_name(text: &str) -> Option<&str> {
+    let line = text.lines().next()?;
+    let rest = match line.split_once("does not have a column named ") {
+        Some((_, rest)) => rest,
+        None => line,
+    };
+    rest.split('"').nth(1)
 }
 
 /// The query with one name in place of another, if it has that as a word.

@@ -32,7 +32,7 @@ pub(super) fn named(key: &str) -> Option<&'static Setting> {
 /// Settings that say how much there is of something, or in which form. A mistake in one of them is
 /// told, and the setting is as if nothing had been written. All others say what is kept, where, for
 /// how long, or what may be seen of it: with a mistake in one of these nothing starts.
-pub(super) const FORGIVING: [&str; 16] = [
+pub(super) const FORGIVING: [&str; 17] = [
     "threshold",
     "tokenizer",
     "summary_tokens",
@@ -49,6 +49,7 @@ pub(super) const FORGIVING: [&str; 16] = [
     "query.time_limit",
     "query.idle_time",
     "query.max_rows",
+    "query.max_bytes",
 ];
 
 impl Setting {

@@ -177,6 +177,7 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_SCHEMA_INFERENCE_TYPE_DETECTION", "false"),
         ("FOREBAY_INJECTED_TOOLS", "read-saved-dataset, analyze-with-duckdb"),
         ("FOREBAY_INJECTED_PREFIX", "kept_"),
+        ("FOREBAY_SCOPE", "session"),
         ("FOREBAY_REPLY_TOKENS", "500"),
         ("FOREBAY_ESCAPE_FORMULAS", "false"),
         ("FOREBAY_QUERY_MEMORY_LIMIT", "100 MB"),
@@ -197,6 +198,7 @@ fn every_setting_has_a_variable() {
     assert_eq!(config.ca_file.as_deref(), Some(Path::new("/ca.pem")));
     let Retention { max_age, max_stored_bytes, compress_after } = config.retention();
     assert_eq!((max_age, max_stored_bytes, compress_after), (None, Some(1 << 30), None));
+    assert_eq!(config.policy.scope, forebay_store::Scope::Session);
     assert_eq!(config.formulas, Formulas::AsWritten);
     let offer = config.offer;
     assert_eq!(offer.tools, [Tool::Analyze, Tool::Read]);

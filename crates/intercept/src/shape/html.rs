@@ -1,11 +1,13 @@
-//! Tables in web pages. A page need not be well-formed: what is not closed is closed by what follows.
+//! Tables in web pages, and the passages of a page on one line. A page need not be well-formed: what is not closed is closed by what follows.
 //!
 //! A table that holds other tables only sets them out; it is none itself. Cells that span several
 //! rows or columns stand in each of them.
 
 mod grid;
+mod passages;
 mod tokens;
 
+pub(super) use self::passages::passages;
 use self::{
     grid::Grid,
     tokens::{Token, tokens},
@@ -79,6 +81,16 @@ pub(super) fn records<'a, R: Records<'a>>(table: &'a Table, mut sink: R) -> R {
 
 /// True if a text begins like a page, or a part of one, and has a table somewhere.
 fn is_page(text: &str) -> bool {
+    let mut rows = memchr::memchr_iter(b'<', text.as_bytes());
+    // In XML there may be tables, too, but not of rows called so.
+    begins_like_a_page(text)
+        && rows.any(|at| {
+            text.as_bytes().get(at + 1..at + 3).is_some_and(|name| name.eq_ignore_ascii_case(b"tr"))
+        })
+}
+
+/// True if a text begins like a page, or a part of one.
+fn begins_like_a_page(text: &str) -> bool {
     const TAGS: [&str; 14] = [
         "table", "body", "div", "section", "article", "main", "center", "h1", "h2", "h3", "p",
         "head", "style", "caption",
@@ -92,13 +104,7 @@ fn is_page(text: &str) -> bool {
     let head = text[..end].to_ascii_lowercase();
     let name = inner.split(|character: char| !character.is_ascii_alphanumeric()).next();
     let is_part = name.is_some_and(|name| TAGS.iter().any(|tag| name.eq_ignore_ascii_case(tag)));
-    let is_whole = head.contains("<!doctype html") || head.contains("<html");
-    let mut rows = memchr::memchr_iter(b'<', text.as_bytes());
-    // In XML there may be tables, too, but not of rows called so.
-    (is_whole || is_part)
-        && rows.any(|at| {
-            text.as_bytes().get(at + 1..at + 3).is_some_and(|name| name.eq_ignore_ascii_case(b"tr"))
-        })
+    is_part || head.contains("<!doctype html") || head.contains("<html")
 }
 
 /// A page in the making.

@@ -105,7 +105,7 @@ impl Refusal {
 
 fn advice(statement: &Token) -> Option<&'static str> {
     Some(match statement.text.to_uppercase().as_str() {
-        "COPY" | "EXPORT" => "To write a file use the tool export-dataset.",
+        "COPY" | "EXPORT" => "Files are written by export-dataset, which `--tools full` offers.",
         "CREATE" => "For intermediate results write WITH name AS (SELECT …) SELECT ….",
         "INSERT" | "UPDATE" | "DELETE" | "MERGE" | "TRUNCATE" | "ALTER" | "DROP" | "COMMENT" => {
             "Kept data stays as it came; a SELECT computes from it whatever is needed."

@@ -1,8 +1,8 @@
 //! What is known of a dataset, without any of it: every table, and every field by the path that SQL
 //! has for it.
 
-use forebay_query::{literal, quoted, table_name, table_names};
-use forebay_store::Dataset;
+use forebay_query::{literal, table_name, table_names};
+use forebay_store::{Dataset, identifier};
 use serde_json::Value;
 
 use super::Reading;
@@ -166,15 +166,6 @@ fn kind(field: &Value) -> String {
         "timestamp" if field.get("localColumn").is_some() => "timestamp, UTC in SQL".to_owned(),
         other => other.to_owned(),
     }
-}
-
-/// A name in SQL, in quotes only if it needs them.
-fn identifier(name: &str) -> String {
-    let is_word = |(index, byte): (usize, u8)| {
-        byte.is_ascii_alphabetic() || byte == b'_' || (index > 0 && byte.is_ascii_digit())
-    };
-    let is_plain = !name.is_empty() && name.bytes().enumerate().all(is_word);
-    if is_plain { name.to_owned() } else { quoted(name) }
 }
 
 impl Known<'_> {

@@ -110,3 +110,24 @@ fn what_stands_beside_the_records_is_told() {
         "{summary}"
     );
 }
+
+#[test]
+fn advice_about_a_name_can_be_followed() {
+    let mut client = Client::new("advice");
+    let priced = records(60, |n| json!({"unit price": n, "order": n, "s": note()}));
+    let id = client.keep(&priced);
+    for (query, tried) in [
+        (
+            format!("SELECT max(unit) m FROM {id}"),
+            format!("SELECT max(\"unit price\") m FROM {id}"),
+        ),
+        (
+            format!("SELECT max(p.ordr) m FROM {id} p"),
+            format!("SELECT max(p.\"order\") m FROM {id} p"),
+        ),
+    ] {
+        let told = client.analyze(&query);
+        assert!(told.error().contains(&format!("Try: {tried}\n")), "{}", told.error());
+        assert_eq!(client.analyze(&tried).rows(), "m\n59");
+    }
+}
