@@ -229,9 +229,9 @@ impl Subject<'_> {
         for example in self.examples.iter().take(shares.examples) {
             let _ = writeln!(out, "- Example query: {example}");
         }
-        if let Some(advice) = self.advice {
-            let _ = writeln!(out, "{advice}");
-        }
+        // Another server's session may have the tools.
+        let advice = self.advice.unwrap_or("Where analyze-with-duckdb is offered, it is a table.");
+        let _ = writeln!(out, "{advice}");
         let _ = write!(out, "The whole result is kept in {}", self.path());
         for other in self.other_payloads() {
             let _ = write!(out, "\nand {other}");

@@ -1,4 +1,5 @@
-//! Refuses what would treat a JSON value as its text: comparisons, orders, functions.
+//! Refuses what would treat a JSON value as its text: comparisons, orders, functions; and a time whose
+//! offset would be dropped.
 //!
 //! DuckDB takes `a.d = '3'` where `a` is JSON, compares the text `"3"`, quotes included, with `3`, and
 //! finds nothing, without a word. What a part of a query is, only DuckDB can say: so each part that
@@ -8,7 +9,7 @@
 use duckdb::Connection;
 use serde_json::{Value, json};
 
-use crate::{QueryError, engine::Engine, views::View};
+use crate::{QueryError, engine::Engine, offset::in_utc, views::View};
 
 /// A query has rarely more parts that matter.
 const MAX_PARTS: usize = 64;
@@ -72,7 +73,7 @@ pub(crate) fn check(
         columns.iter().any(|column| column.kind.contains("JSON") && may_matter(&column.name))
     };
     let makes_json = text.contains("\"->\"") || text.contains("json");
-    if !makes_json && !views.iter().any(mentions_json) {
+    if !makes_json && !has_offset(tree) && !views.iter().any(mentions_json) {
         return Ok(());
     }
     let mut asker = Asker { engine, parser, left: MAX_PARTS, refused: None };
@@ -110,6 +111,9 @@ impl Asker<'_> {
                 let own = (tree["type"] == "SELECT_NODE").then(|| scope.within(tree));
                 let scope = own.as_ref().unwrap_or(scope);
                 let (parts, use_of) = operands(tree);
+                if use_of == Use::Order {
+                    self.compare_times(&parts, scope);
+                }
                 for part in parts {
                     self.judge(part, use_of, scope);
                 }
@@ -122,6 +126,21 @@ impl Asker<'_> {
                 members.values().for_each(|part| self.look(part, scope));
             }
             _ => {}
+        }
+    }
+
+    /// Refuses the query if a time is compared with one whose offset would be dropped.
+    fn compare_times(&mut self, parts: &[&Value], scope: &Scope<'_>) {
+        let Some((given, utc)) = parts.iter().find_map(|part| with_offset(part)) else { return };
+        let is_time = |part: &&&Value| {
+            part["class"] != "CONSTANT" && self.kind(part, scope).as_deref() == Some("TIMESTAMP")
+        };
+        let Some(time) = parts.iter().find(is_time).map(|part| self.shown(part)) else { return };
+        // Written as it is, it has no offset either.
+        if !time.trim_end_matches('"').ends_with("_local") {
+            self.refused = Some(format!(
+                "{time} is in UTC, and '{given}' would lose its offset: write '{utc}'."
+            ));
         }
     }
 
@@ -297,6 +316,23 @@ fn operands(tree: &Value) -> (Vec<&Value>, Use) {
             (if is_welcome { Vec::new() } else { all("children") }, use_of)
         }
         _ => (Vec::new(), Use::Argument),
+    }
+}
+
+/// A text that is a time with an offset, and what it is in UTC.
+fn with_offset(expression: &Value) -> Option<(&str, String)> {
+    let is_time = expression["class"] == "CAST" && expression["cast_type"]["id"] == "TIMESTAMP";
+    let constant = if is_time { &expression["child"] } else { expression };
+    let text = constant["value"]["value"].as_str().filter(|_| constant["class"] == "CONSTANT")?;
+    Some((text, in_utc(text)?))
+}
+
+/// True if there is such a text anywhere.
+fn has_offset(tree: &Value) -> bool {
+    match tree {
+        Value::Array(parts) => parts.iter().any(has_offset),
+        Value::Object(members) => with_offset(tree).is_some() || members.values().any(has_offset),
+        _ => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What records must be like, and their order: as it is written, and as SQL.
 
-use forebay_query::{Column, literal, quoted};
+use forebay_query::{Column, in_utc, literal, quoted};
 use serde_json::{Map, Value};
 
 use crate::{ToolError, arguments::shown, error::refuse, render::is_nested};
@@ -240,6 +240,10 @@ fn typed(column: &Column, value: &Value) -> String {
     match value {
         Value::Bool(_) | Value::Number(_) if column.kind != "VARCHAR" && !is_nested(column) => {
             value.to_string()
+        }
+        _ if column.kind == "TIMESTAMP" && !column.name.ends_with("_local") => {
+            let given = plain(value);
+            literal(&in_utc(&given).unwrap_or(given))
         }
         _ => literal(&plain(value)),
     }

@@ -113,7 +113,7 @@ fn what_stands_beside_the_records_is_told() {
 
 #[test]
 fn advice_about_a_name_can_be_followed() {
-    let mut client = Client::new("advice");
+    let mut client = Client::new("advice-about-names");
     let priced = records(60, |n| json!({"unit price": n, "order": n, "s": note()}));
     let id = client.keep(&priced);
     for (query, tried) in [

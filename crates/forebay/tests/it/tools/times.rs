@@ -52,3 +52,25 @@ fn a_time_with_an_offset_is_told_to_be_utc_and_has_its_local_date() {
     let facts = client.call("read-saved-dataset", &json!({"dataset_id": id, "summary_only": true}));
     assert!(facts.text(0).contains(r#""local_time_in":"seen_at_local""#), "{}", facts.text(0));
 }
+
+#[test]
+fn a_time_that_is_asked_for_with_its_offset_keeps_it() {
+    let mut client = Client::new("offsets-asked");
+    let id = client.keep(&visits());
+    for condition in [
+        "seen_at = '2025-03-01T00:30:00+02:00'",
+        "seen_at < TIMESTAMP '2025-03-01 00:30:00+02:00'",
+        "seen_at BETWEEN '2025-03-01T00:30:00+0200' AND '2025-03-02'",
+        "seen_at IN ('2025-03-01T00:30:00+02:00')",
+    ] {
+        let told = client.analyze(&format!("SELECT count(*) n FROM {id} WHERE {condition}"));
+        assert!(told.error().contains("write '2025-02-28 22:30:00'"), "{}", told.error());
+    }
+    for condition in ["seen_at = '2025-02-28 22:30:00'", "seen_at_local = '2025-03-01 00:30:00'"] {
+        let found = client.analyze(&format!("SELECT count(*) n FROM {id} WHERE {condition}"));
+        assert_eq!(found.rows(), "n\n450");
+    }
+    let filter = json!({"seen_at": "2025-03-01T00:30:00+02:00"});
+    let page = client.read(&json!({"dataset_id": id, "filter": filter, "limit": 1})).json();
+    assert_eq!(page["pagination"]["total_count"], 450, "{page}");
+}
