@@ -213,6 +213,26 @@ fn of_thousands_of_blocks_none_is_passed_over() {
 }
 
 #[test]
+fn lines_that_begin_with_a_quoted_cell_are_samples_as_they_are() {
+    let bench = Bench::new();
+    let lines: Vec<String> = (0..300).map(|n| format!("\"n, {n}\",{n},some words")).collect();
+    let csv = format!("name,qty,what\n{}", lines.join("\n"));
+    let (replacement, _) = bench.kept(&json!({"content": [{"type": "text", "text": csv}]}));
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
+    assert!(summary.contains("- Sample: \"n, 0\",0,some words"), "{summary}");
+}
+
+#[test]
+fn the_files_of_a_diff_are_headings() {
+    let bench = Bench::new();
+    let file = |n: u32| format!("--- a/f{n}.rs\n+++ b/f{n}.rs\n@@ -1 +1 @@\n-old\n+new\n");
+    let diff: String = (0..200).map(file).collect();
+    let (replacement, _) = bench.kept(&json!({"content": [{"type": "text", "text": diff}]}));
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
+    assert!(summary.contains("\n    2: +++ b/f0.rs\n    7: +++ b/f1.rs\n"), "{summary}");
+}
+
+#[test]
 fn embedded_resources_and_annotated_blocks_are_kept_as_they_are() {
     let bench = Bench::new();
     let resource = json!({"uri": "file:///a.csv", "text": "a,b\n1,2\n".repeat(900)});

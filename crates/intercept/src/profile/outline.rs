@@ -22,6 +22,8 @@ pub(crate) struct Outline {
     pub(crate) headings: Vec<(u64, String)>,
     /// How many there are in all.
     pub(crate) heading_count: u64,
+    /// It is a diff in which each file has a line of its own.
+    names_files: bool,
 }
 
 /// Goes through the lines of a text.
@@ -33,6 +35,7 @@ pub(crate) fn of(text: &Mapped) -> Outline {
         tail: Vec::new(),
         headings: Vec::new(),
         heading_count: 0,
+        names_files: false,
     };
     let mut tail = VecDeque::new();
     let (mut start, mut released) = (0, 0);
@@ -62,7 +65,10 @@ impl Outline {
                 tail.pop_front();
             }
         }
-        if is_heading(line) {
+        self.names_files |= line.starts_with(b"diff --git ");
+        // Else the new file's name begins a file of a diff.
+        let begins_a_file = !self.names_files && line.starts_with(b"+++ ");
+        if begins_a_file || is_heading(line) {
             self.heading_count += 1;
             if self.headings.len() < MAX_HEADINGS {
                 self.headings.push((self.lines, shortened(line)));

@@ -1,5 +1,7 @@
 //! Chooses records to show, so that they tell of the variety: the first, a typical one, the extremes.
 
+use forebay_wire::walk;
+
 use super::shorten;
 
 const MAX_SAMPLES: usize = 4;
@@ -67,7 +69,11 @@ impl<'a> Samples<'a> {
 /// As much of a record as anyone may want to show.
 fn shown(record: &[u8]) -> String {
     const MAX: usize = 4_096;
-    let shortened = if record.starts_with(b"\"") {
+    let is_member = || {
+        let behind_key = walk::value(record).map(|(_, rest)| rest.trim_ascii_start());
+        record.starts_with(b"\"") && behind_key.is_some_and(|rest| rest.starts_with(b":"))
+    };
+    let shortened = if is_member() {
         // A member of a map: its key, and the record.
         shorten::to_fit(&[b"{", record, b"}"].concat(), MAX)
     } else {

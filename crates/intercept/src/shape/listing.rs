@@ -15,6 +15,10 @@ pub(super) fn is_listing(text: &[u8]) -> bool {
     }
     let (mut all, mut blank, mut indented, mut long, mut sentences) = (0, 0, 0, 0, 0);
     for line in lines(text).take(LOOKED_AT) {
+        // A diff.
+        if line.starts_with(b"@@ -") {
+            return false;
+        }
         all += 1;
         let bare = line.trim_ascii();
         blank += usize::from(bare.is_empty());

@@ -22,7 +22,9 @@ const WINDOW: usize = 150;
 /// What stands around the matches.
 const FRAME_TOKENS: u64 = 80;
 /// How much of a long line is searched at a time.
-const SEARCHED_PART: usize = 64 << 10;
+const SEARCHED_PART: usize = 1 << 20;
+/// After so many matches in a long line it is asked whether they are still wanted.
+const ASKED_EVERY: u64 = 16;
 /// How much is searched before whoever asked is asked whether they still wait.
 const STEP: usize = 4 << 20;
 
@@ -50,6 +52,7 @@ pub(super) fn of(
         part,
         room: budget.max_bytes(),
         total: 0,
+        occurrences: 0,
         matches: Vec::new(),
         open: VecDeque::new(),
     }
@@ -62,7 +65,12 @@ pub(super) fn of(
         (0, Some(first)) => vec![alone(first)],
         _ => matches[..fitting].to_vec(),
     };
-    let json = format!("{{\"matches\":[{}],\"total_matches\":{total}}}", shown.join(","));
+    let occurrences = match found.occurrences {
+        0 => String::new(),
+        count => format!(",\"occurrences_in_long_lines\":{count}"),
+    };
+    let matches = shown.join(",");
+    let json = format!("{{\"matches\":[{matches}],\"total_matches\":{total}{occurrences}}}");
     let end = part.offset + shown.len() as u64;
     let note = match (total, end < total) {
         (0, _) => Some(
@@ -87,6 +95,8 @@ struct Search {
     /// How many bytes of matches can still be of use.
     room: u64,
     total: u64,
+    /// How often it stands in long lines, of which passages are shown.
+    occurrences: u64,
     matches: Vec<Value>,
     /// Matches whose lines behind are still to come: which, and how many lines.
     open: VecDeque<(usize, usize)>,
@@ -165,10 +175,24 @@ impl Search {
             let end = (part + SEARCHED_PART).min(line.len());
             // What begins near the end of a part is found in the next one.
             let next = if end == line.len() { end } else { end - SEARCHED_PART / 8 };
-            for found in regex.find_iter(&line[part..end]) {
-                let (from, to) = (part + found.start(), part + found.end());
+            let mut at = part;
+            // From the line's own start, so that `^` is there alone.
+            while let Some(found) = regex.find_at(&line[..end], at) {
+                let from = found.start();
                 if from >= next && end < line.len() {
                     break;
+                }
+                // What reaches to the end of a part may go on behind it, or not end there.
+                let is_cut = found.end() == end && end < line.len();
+                let whole = if is_cut { regex.find_at(line, from) } else { Some(found) };
+                let Some(to) = whole.filter(|it| it.start() == from).map(|it| it.end()) else {
+                    at = from + 1;
+                    continue;
+                };
+                at = to.max(from + 1);
+                self.occurrences += 1;
+                if self.occurrences.is_multiple_of(ASKED_EVERY) {
+                    watch.ask(from, line.len())?;
                 }
                 if from < shown_to {
                     continue;
@@ -182,7 +206,7 @@ impl Search {
                     self.matches.push(json!({"line": number, "column": start + 1, "text": text}));
                 }
             }
-            part = next;
+            part = next.max(at.min(end));
         }
         Ok(())
     }

@@ -44,7 +44,7 @@ pub(crate) struct RmArguments {
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with = "ids")]
     older_than: Option<SignedDuration>,
     /// Do not ask first
-    #[arg(long, short, conflicts_with = "ids")]
+    #[arg(long, short)]
     yes: bool,
 }
 

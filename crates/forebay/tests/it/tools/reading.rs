@@ -286,3 +286,21 @@ fn no_pattern_takes_long_in_a_long_line() {
     let found = client.read(&json!({"dataset_id": id, "grep": pattern})).json();
     assert_eq!(found["total_matches"], 2, "{found}");
 }
+
+#[test]
+fn a_long_line_is_searched_as_one() {
+    let mut client = Client::new("long-lines");
+    let numbers: Vec<String> = (0..40_000).map(|n| format!("{n:07},")).collect();
+    let long =
+        format!("q{}!\nX{}Y\n{}", "a".repeat(1_100_000), "a".repeat(70_000), numbers.concat());
+    let id = client.keep_text(&long);
+    let mut grep = |pattern: &str| {
+        let found = client.read(&json!({"dataset_id": id, "grep": pattern, "limit": 1})).json();
+        (found["total_matches"].clone(), found["occurrences_in_long_lines"].clone())
+    };
+    assert_eq!(grep("^a"), (json!(0), Value::Null));
+    assert_eq!(grep("^qa+$"), (json!(0), Value::Null));
+    assert_eq!(grep("Xa+Y"), (json!(1), json!(1)));
+    assert_eq!(grep(r"\d{6}5,").1, json!(4_000));
+    assert_eq!(grep("a!").1, json!(1));
+}
