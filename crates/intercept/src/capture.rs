@@ -1,9 +1,9 @@
 //! Stage 2 of 5: writes the payloads of a result to the store.
 //!
 //! Each text block becomes a payload as it reads, many small ones become one together, structured
-//! content one as it is written, and so does `content` itself if it has thousands of blocks; structured content that says the same as a text block is not kept
-//! twice. What is left of the result is its template: with the payloads put back in, it is the result
-//! again ([`restore`]).
+//! content one as it is written, and so does `content` itself if it has thousands of blocks. Structured
+//! content that says the same as a text block is not kept twice. What is left of the result is its
+//! template: with the payloads put back in, it is the result again ([`restore`]).
 
 use std::{
     borrow::Cow,

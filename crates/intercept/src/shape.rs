@@ -188,19 +188,20 @@ fn plain<'a>(text: &'a [u8], payload: &Mapped) -> Told<'a> {
     if jsonlines::is_sequence(text) {
         return (Format::Ndjson, Content::Sequence(Cow::Borrowed(text)), Around::default());
     }
-    if let Some((json, around)) = rewritten(text, python::to_json) {
+    let rewritable = rewritable(text);
+    if let Some((json, around)) = rewritable.and_then(python::to_json) {
         return (Format::Python, Content::Json(Cow::Owned(json)), around);
     }
     if let Some(found) = wrapped::in_prose(text) {
         return json_in_text(found);
     }
-    if let Some((tables, around)) = rewritten(text, html::tables) {
+    if let Some((tables, around)) = rewritable.and_then(html::tables) {
         return (Format::Html, Content::Html(tables), around);
     }
-    if let Some(passages) = rewritten(text, html::passages) {
+    if let Some(passages) = rewritable.and_then(html::passages) {
         return (Format::Html, Content::Html(vec![passages]), Around::default());
     }
-    if let Some(json) = rewritten(text, xml::to_json) {
+    if let Some(json) = rewritable.and_then(xml::to_json) {
         return (Format::Xml, Content::Json(Cow::Owned(json)), Around::default());
     }
     let (tables, around) = aligned::tables(text);
@@ -221,7 +222,7 @@ fn plain<'a>(text: &'a [u8], payload: &Mapped) -> Told<'a> {
         let format = if delimiter == b'\t' { Format::Tsv } else { Format::Csv };
         return (format, Content::Delimited(lines, delimiter), around);
     }
-    if let Some(json) = rewritten(text, yaml::to_json) {
+    if let Some(json) = rewritable.and_then(yaml::to_json) {
         return (Format::Yaml, Content::Json(Cow::Owned(json)), yaml::around(text));
     }
     let (format, content) = lines_or_text(text);
@@ -251,11 +252,9 @@ fn lines_or_text(text: &[u8]) -> (Format, Content<'_>) {
     (Format::Text, Content::Text)
 }
 
-fn rewritten<T>(text: &[u8], anew: fn(&str) -> Option<T>) -> Option<T> {
-    if text.len() > MAX_REWRITTEN_BYTES {
-        return None;
-    }
-    anew(std::str::from_utf8(text).ok()?)
+/// A text that is short enough to be written anew.
+fn rewritable(text: &[u8]) -> Option<&str> {
+    (text.len() <= MAX_REWRITTEN_BYTES).then(|| std::str::from_utf8(text).ok()).flatten()
 }
 
 impl Contents {

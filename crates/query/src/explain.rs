@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use forebay_store::identifier;
+use forebay_text::identifier;
 
 use crate::{
     Column, QueryError,

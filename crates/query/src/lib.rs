@@ -6,6 +6,7 @@
 //! it.
 
 mod columns;
+mod comparisons;
 mod confine;
 mod engine;
 mod error;
@@ -14,10 +15,8 @@ mod explain;
 pub mod fuzzing;
 mod guard;
 mod json;
-mod json_values;
 mod library;
 mod near;
-mod offset;
 mod plain;
 mod protocol;
 mod rows;
@@ -30,7 +29,6 @@ pub use columns::{literal, quoted};
 pub use error::QueryError;
 pub use guard::bare;
 pub use near::nearest;
-pub use offset::in_utc;
 pub use plain::{plain, plain_lines};
 pub use protocol::{ALL_ROWS, Column, FileForm, Limits, NUMBER, PLACE, Query, Source};
 pub use rows::RowReader;

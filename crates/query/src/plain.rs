@@ -1,10 +1,12 @@
 //! Names that others have given, as they can be told to a model or shown on a terminal.
 
+use forebay_text::is_deceptive;
+
 /// How much of a name is told.
 const MAX_CHARS: usize = 80;
 
-/// A name without anything that could be taken for more than a name: what ends a line, moves a cursor,
-/// hides or reorders text is written as its code, and what is long is cut.
+/// A name without anything that could be taken for more than a name: what deceives is written as its
+/// code, and what is long is cut.
 pub fn plain(name: &str) -> String {
     let mut plain: String = name.chars().take(MAX_CHARS).map(told).collect();
     if name.chars().nth(MAX_CHARS).is_some() {
@@ -20,23 +22,11 @@ pub fn plain_lines(text: &str) -> String {
 }
 
 fn told(character: char) -> String {
-    if is_plain(character) { character.to_string() } else { character.escape_unicode().to_string() }
-}
-
-fn is_plain(character: char) -> bool {
-    !character.is_control()
-        && !matches!(
-            character,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
+    if is_deceptive(character) {
+        character.escape_unicode().to_string()
+    } else {
+        character.to_string()
+    }
 }
 
 #[cfg(test)]

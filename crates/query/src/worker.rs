@@ -28,12 +28,12 @@ use rustix::{
 
 pub(crate) use self::watch::Watch;
 use crate::{
-    QueryError, RowReader, Source, confine,
+    QueryError, RowReader, Source, comparisons, confine,
     engine::{Engine, failure},
     error::Kind,
     explain,
     guard::{self, Approved, Form},
-    json_values, library,
+    library,
     protocol::{Ask, CANCEL, Query, Say, What},
     rows,
     tables::{self, Kept, Meaning},
@@ -162,7 +162,7 @@ impl Worker<'_> {
         engine.define(&views)?;
         // What we ask for ourselves, with places, is right as it is.
         if approved.form == Form::Select && !query.with_places {
-            json_values::check(&engine, parser, &approved.tree, &views)?;
+            comparisons::check(&engine, parser, &approved.tree, &views)?;
         }
         let outcome = run(&engine, &approved, &ask.what);
         let outcome = match outcome {

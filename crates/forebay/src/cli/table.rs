@@ -5,6 +5,7 @@ use std::{
     io::{self, Write},
 };
 
+use forebay_text::is_deceptive;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::cli::screen::{Screen, Style};
@@ -210,11 +211,7 @@ fn fitting(letters: impl Iterator<Item = char>, width: usize) -> String {
 
 /// A text from the data, with nothing in it that a terminal takes for more than text.
 pub(crate) fn harmless(text: &str) -> String {
-    let is_odd = |character: char| {
-        character.is_control()
-            || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    text.chars().map(|c| if is_odd(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if is_deceptive(c) { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use forebay_text::is_deceptive;
+
 use super::{Field, fields::FOREIGN};
 
 /// Columns that queries add themselves.
@@ -65,14 +67,10 @@ pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 /// A name without what cannot be written in a query, or be told from it by looking.
 fn writable(name: &str) -> String {
-    let is_writable = |character: char| {
-        !character.is_control()
-            && !matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{2069}' | '\u{feff}')
-            && (character == ' ' || !character.is_whitespace())
-    };
+    let is_blank = |character: char| character.is_whitespace() && character != ' ';
+    let is_odd = |character| is_deceptive(character) || is_blank(character);
     let shown = name.chars().filter(|character| *character != '\0');
-    shown.map(|character| if is_writable(character) { character } else { '_' }).collect()
+    shown.map(|character| if is_odd(character) { '_' } else { character }).collect()
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use forebay_text::Time;
 use forebay_wire::walk;
-use jiff::{Timestamp, tz::TimeZone};
 use memchr::{memchr, memmem};
 use serde_json::Value;
 
@@ -236,42 +236,15 @@ fn as_it_stands(row: &mut Vec<u8>, json: &[u8]) {
 /// A time in UTC, in the one form that what reads these lines knows for certain.
 fn timestamp(row: &mut Vec<u8>, text: &[u8]) {
     let text = String::from_utf8_lossy(text);
-    let in_utc = || -> Option<String> {
-        let (date, clock, zone) = parts(&text)?;
-        let Some(offset) = zone.strip_prefix(['+', '-']) else {
-            return Some(format!("{date} {clock}"));
-        };
-        let (hours, minutes) = offset.split_at_checked(2)?;
-        let minutes = match minutes.trim_start_matches(':') {
-            "" => "00",
-            minutes => minutes,
-        };
-        let time = format!("{date}T{clock}{}{hours}:{minutes}", &zone[..1]);
-        let time: Timestamp = time.parse().ok()?;
-        Some(time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S%.f").to_string())
-    };
-    push_text(row, in_utc().as_deref().unwrap_or(&text).as_bytes());
+    let utc = Time::read(&text).and_then(|time| time.utc());
+    push_text(row, utc.as_deref().unwrap_or(&text).as_bytes());
 }
 
 /// What a clock showed, wherever it stood.
 fn local_time(row: &mut Vec<u8>, text: &[u8]) {
     let text = String::from_utf8_lossy(text);
-    let shown = parts(&text).map(|(date, clock, _)| format!("{date} {clock}"));
-    push_text(row, shown.as_deref().unwrap_or(&text).as_bytes());
-}
-
-/// The day of a time, its clock with seconds and a point before their fraction, and its zone.
-fn parts(text: &str) -> Option<(&str, String, &str)> {
-    let text = text.trim();
-    let (date, rest) = text.split_at_checked(10)?;
-    let rest = rest.get(1..)?;
-    let is_clock = |letter: char| letter.is_ascii_digit() || matches!(letter, ':' | '.' | ',');
-    let end = rest.find(|letter| !is_clock(letter)).unwrap_or(rest.len());
-    let clock = rest[..end].replace(',', ".");
-    let mut clock = if clock.len() == 5 { clock + ":00" } else { clock };
-    // Zeros behind microseconds.
-    clock.truncate("00:00:00.000000".len());
-    Some((date, clock, rest[end..].trim()))
+    let local = Time::read(&text).map(|time| time.local());
+    push_text(row, local.as_deref().unwrap_or(&text).as_bytes());
 }
 
 /// Half a surrogate pair is allowed in JSON, but no text can hold it: what reads these lines would

@@ -1,4 +1,5 @@
-//! Tables in web pages, and the passages of a page on one line. A page need not be well-formed: what is not closed is closed by what follows.
+//! Tables in web pages, and the passages of a page on one line. A page need not be well-formed: what is
+//! not closed is closed by what follows.
 //!
 //! A table that holds other tables only sets them out; it is none itself. Cells that span several
 //! rows or columns stand in each of them.

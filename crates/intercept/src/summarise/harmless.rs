@@ -1,5 +1,7 @@
 //! Text from the data, made harmless.
 
+use forebay_text::is_deceptive;
+
 /// Text from the data, cut to `limit` characters, in one line, with nothing in it that a terminal or a
 /// reader could take for more than text.
 pub(super) fn harmless(text: &str, limit: usize) -> String {
@@ -21,14 +23,7 @@ pub(super) fn harmless(text: &str, limit: usize) -> String {
                     out.push(' ');
                 }
             }
-            // Controls, and the marks that reorder or hide text.
-            control if control.is_control() => out.push('\u{fffd}'),
-            '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{feff}' => {
-                out.push('\u{fffd}');
-            }
+            deceptive if is_deceptive(deceptive) => out.push('\u{fffd}'),
             other => out.push(other),
         }
     }

@@ -1,6 +1,6 @@
 //! Names and values from the data, as they can be written in SQL.
 
-pub(super) use forebay_store::identifier;
+pub(super) use forebay_text::identifier;
 
 use super::harmless::{harmless, harmless_name};
 

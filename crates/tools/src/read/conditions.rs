@@ -1,6 +1,7 @@
 //! What records must be like, and their order: as it is written, and as SQL.
 
-use forebay_query::{Column, in_utc, literal, quoted};
+use forebay_query::{Column, literal, quoted};
+use forebay_text::Time;
 use serde_json::{Map, Value};
 
 use crate::{ToolError, arguments::shown, error::refuse, render::is_nested};
@@ -243,7 +244,8 @@ fn typed(column: &Column, value: &Value) -> String {
         }
         _ if column.kind == "TIMESTAMP" && !column.name.ends_with("_local") => {
             let given = plain(value);
-            literal(&in_utc(&given).unwrap_or(given))
+            let time = Time::read(&given).filter(Time::has_offset);
+            literal(&time.and_then(|time| time.utc()).unwrap_or_else(|| given.clone()))
         }
         _ => literal(&plain(value)),
     }

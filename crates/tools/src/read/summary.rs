@@ -2,7 +2,8 @@
 //! has for it.
 
 use forebay_query::{literal, table_name, table_names};
-use forebay_store::{Dataset, identifier};
+use forebay_store::Dataset;
+use forebay_text::identifier;
 use serde_json::Value;
 
 use super::Reading;

@@ -12,8 +12,11 @@ const MIN_PASSAGES: usize = 5;
 
 /// The passages of a page as a table of elements and texts; `None` if it is none, or has lines to read.
 pub(in crate::shape) fn passages(text: &str) -> Option<Table> {
+    if !begins_like_a_page(text) {
+        return None;
+    }
     let lines = 1 + memchr::memchr_iter(b'\n', text.trim().as_bytes()).count();
-    if text.len() / lines < LONG_LINE_BYTES || !begins_like_a_page(text) {
+    if text.len() / lines < LONG_LINE_BYTES {
         return None;
     }
     let mut rows = Vec::new();

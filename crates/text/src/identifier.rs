@@ -1,5 +1,3 @@
-//! How names are written in SQL, by whoever advises what to ask.
-
 /// Words that cannot stand for a column without quotes: those that `duckdb_keywords()` calls
 /// reserved or a function's or type's.
 const RESERVED: &str = "

@@ -1,5 +1,5 @@
-//! Refuses what would treat a JSON value as its text: comparisons, orders, functions; and a time whose
-//! offset would be dropped.
+//! Refuses comparisons of something else than what is meant: of a JSON value by its text, in orders and
+//! functions too, and of a time without its offset.
 //!
 //! DuckDB takes `a.d = '3'` where `a` is JSON, compares the text `"3"`, quotes included, with `3`, and
 //! finds nothing, without a word. What a part of a query is, only DuckDB can say: so each part that
@@ -7,9 +7,10 @@
 //! be asked, as in a correlated subquery, the query runs as it is.
 
 use duckdb::Connection;
+use forebay_text::Time;
 use serde_json::{Value, json};
 
-use crate::{QueryError, engine::Engine, offset::in_utc, views::View};
+use crate::{QueryError, engine::Engine, views::View};
 
 /// A query has rarely more parts that matter.
 const MAX_PARTS: usize = 64;
@@ -58,7 +59,8 @@ const ORDERING: [&str; 16] = [
     "list_distinct",
 ];
 
-/// Refuses a query that compares, orders or computes with JSON values as if they were texts.
+/// Refuses a query that compares, orders or computes with JSON values as if they were texts, or compares
+/// times without their offsets.
 pub(crate) fn check(
     engine: &Engine,
     parser: &Connection,
@@ -324,7 +326,7 @@ fn with_offset(expression: &Value) -> Option<(&str, String)> {
     let is_time = expression["class"] == "CAST" && expression["cast_type"]["id"] == "TIMESTAMP";
     let constant = if is_time { &expression["child"] } else { expression };
     let text = constant["value"]["value"].as_str().filter(|_| constant["class"] == "CONSTANT")?;
-    Some((text, in_utc(text)?))
+    Some((text, Time::read(text).filter(Time::has_offset)?.utc()?))
 }
 
 /// True if there is such a text anywhere.
