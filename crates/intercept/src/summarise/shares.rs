@@ -20,8 +20,8 @@ impl Shares {
     pub(super) fn fewer(self) -> Self {
         match self {
             Self { samples: 3, .. } => Self { samples: 2, ..self },
-            Self { beside: 4.., .. } => Self { beside: 3, ..self },
             Self { samples: 2, .. } => Self { samples: 1, ..self },
+            Self { beside: 4.., .. } => Self { beside: 3, ..self },
             Self { values: 5, .. } => Self { values: 3, ..self },
             Self { full: full @ 13.., .. } => Self { full: full * 4 / 5, ..self },
             Self { examples: 3, .. } => Self { examples: 2, ..self },
