@@ -45,7 +45,7 @@ pub use policy::{
 pub use rows::{Written, write_lines, write_rows};
 pub use usage::Usage;
 
-use crate::{detect::Weight, policy::Limit, result::ToolResult};
+use crate::{detect::Weight, policy::Limit, result::ToolResult, summarise::Afterwards};
 
 /// What a payload is: its form, its tables, and every field's facts.
 pub fn describe(payload: &Mapped) -> Value {
@@ -122,7 +122,9 @@ impl Keeper {
         let viewer = self.policy.viewer(call);
         let dataset = captured.commit(call, result, &profile, weight, tokens, &viewer)?;
         let advice = self.sequel.as_ref().map(|sequel| sequel.advice());
-        let summary = summarise::of(&dataset, &profile, &self.policy, advice.as_deref());
+        let compressed_after = self.shelf.retention().compress_after;
+        let afterwards = Afterwards { advice: advice.as_deref(), compressed_after };
+        let summary = summarise::of(&dataset, &profile, &self.policy, afterwards);
         self.usage.captured(call, &dataset, &summary.text);
         self.shelf.tidy_if_due();
         if let Some(sequel) = &self.sequel {

@@ -10,6 +10,7 @@ mod inner;
 mod inside;
 mod kind;
 mod lead;
+mod long_text;
 mod names;
 mod narrow;
 mod observer;

@@ -13,7 +13,7 @@ mod names;
 mod shares;
 mod tree;
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use forebay_store::Dataset;
 use serde_json::{Value, json};
@@ -51,12 +51,21 @@ pub(crate) struct Summary {
     pub(crate) facts: String,
 }
 
+/// What a summary says besides what is in the data.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Afterwards<'a> {
+    /// What can be done with it.
+    pub(crate) advice: Option<&'a str>,
+    /// When its files get another name.
+    pub(crate) compressed_after: Option<Duration>,
+}
+
 /// Writes the summary of a dataset within the policy's budget.
 pub(crate) fn of(
     dataset: &Dataset,
     profile: &Profile,
     policy: &Policy,
-    advice: Option<&str>,
+    afterwards: Afterwards<'_>,
 ) -> Summary {
     let names = profile.table_names();
     let name = |suffix: &String| match suffix.as_str() {
@@ -69,8 +78,8 @@ pub(crate) fn of(
         tree: Tree::of(profile),
         table_names: names.iter().map(name).collect(),
         // Without the tools there is nothing to ask with.
-        examples: advice.map_or_else(Vec::new, |_| examples::of(dataset.id(), profile)),
-        advice,
+        examples: afterwards.advice.map_or_else(Vec::new, |_| examples::of(dataset.id(), profile)),
+        afterwards,
     };
     let budget = subject.budget(policy);
     Summary {
@@ -86,8 +95,7 @@ struct Subject<'a> {
     /// What the tables are called in SQL.
     table_names: Vec<String>,
     examples: Vec<String>,
-    /// What can be done with it.
-    advice: Option<&'a str>,
+    afterwards: Afterwards<'a>,
 }
 
 impl Subject<'_> {
@@ -156,11 +164,16 @@ impl Subject<'_> {
             let _ = writeln!(out, "- Example query: {example}");
         }
         // Another server's session may have the tools.
-        let advice = self.advice.unwrap_or("Where analyze-with-duckdb is offered, it is a table.");
+        let advice = self.afterwards.advice;
+        let advice = advice.unwrap_or("Where analyze-with-duckdb is offered, it is a table.");
         let _ = writeln!(out, "{advice}");
         let _ = write!(out, "The whole result is kept in {}", self.path());
         for other in self.other_payloads() {
             let _ = write!(out, "\nand {other}");
+        }
+        if let Some(days) = self.days_until_compressed() {
+            let plural = if days == 1 { "" } else { "s" };
+            let _ = write!(out, " (compressed to .zst after {days} day{plural})");
         }
         out
     }
@@ -223,7 +236,10 @@ impl Subject<'_> {
             "format": self.profile.format.name(),
             "path": self.path(),
         });
-        if let Some(advice) = self.advice {
+        if let Some(days) = self.days_until_compressed() {
+            facts["compressed_to_zst_after_days"] = days.into();
+        }
+        if let Some(advice) = self.afterwards.advice {
             facts["next"] = advice.into();
         }
         insert_some(&mut facts, "other_paths", self.other_payloads().collect());
@@ -296,6 +312,12 @@ impl Subject<'_> {
     fn tokens(&self) -> u64 {
         let tokens = self.dataset.metadata().description.more.get("tokens");
         tokens.and_then(Value::as_u64).unwrap_or_default()
+    }
+
+    /// After how many days the path that is told has `.zst` behind it.
+    fn days_until_compressed(&self) -> Option<u64> {
+        const DAY: u64 = 24 * 60 * 60;
+        self.afterwards.compressed_after.map(|time| time.as_secs() / DAY)
     }
 
     fn path(&self) -> String {

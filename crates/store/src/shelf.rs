@@ -44,6 +44,11 @@ impl Shelf {
         Self { home, durability, retention, state, tidying }
     }
 
+    /// What is removed and compressed, and when.
+    pub fn retention(&self) -> &Retention {
+        &self.retention
+    }
+
     /// The store, opened if it is not.
     pub fn store(&self) -> Result<Arc<Store>, StoreError> {
         let mut state = self.state();

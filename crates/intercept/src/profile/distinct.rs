@@ -6,7 +6,7 @@
 use std::hash::{BuildHasher, Hasher};
 
 // Of the faster hash not all bits are good enough to estimate with.
-use foldhash::quality::FixedState;
+use foldhash::quality::{FixedState, FoldHasher};
 
 /// Up to this many values are remembered as they are, with how often each occurs.
 pub(super) const MAX_LISTED: usize = 64;
@@ -66,14 +66,44 @@ pub(super) struct Hashes {
 #[derive(Debug)]
 pub(super) struct Registers(Vec<u8>);
 
+/// How much of a text is hashed at a time, however it comes.
+pub(super) const PIECE: usize = 64 * 1024;
+
+// The same in every run: a summary is a function of the bytes. The text "1" is not the number.
+const TEXTS: FixedState = FixedState::with_seed(0x00F0_4EBA);
+const OTHERS: FixedState = FixedState::with_seed(0x00F0_4EBB);
+
 /// The hash under which a value is counted: never 0.
 pub(super) fn hash(value: &[u8], is_text: bool) -> u64 {
-    // The same in every run: a summary is a function of the bytes. The text "1" is not the number.
-    const TEXTS: FixedState = FixedState::with_seed(0x00F0_4EBA);
-    const OTHERS: FixedState = FixedState::with_seed(0x00F0_4EBB);
+    if is_text && value.len() > PIECE {
+        let mut hasher = TextHasher::default();
+        value.chunks(PIECE).for_each(|piece| hasher.piece(piece));
+        return hasher.finish();
+    }
     let mut hasher = if is_text { TEXTS } else { OTHERS }.build_hasher();
     hasher.write(value);
     hasher.finish().max(1)
+}
+
+/// [`hash`] of a text that comes in pieces: each of [`PIECE`] bytes, but for the last.
+pub(super) struct TextHasher(FoldHasher<'static>);
+
+impl Default for TextHasher {
+    fn default() -> Self {
+        Self(TEXTS.build_hasher())
+    }
+}
+
+impl TextHasher {
+    pub(super) fn piece(&mut self, piece: &[u8]) {
+        if !piece.is_empty() {
+            self.0.write(piece);
+        }
+    }
+
+    pub(super) fn finish(&self) -> u64 {
+        self.0.finish().max(1)
+    }
 }
 
 impl Default for Allowance {

@@ -9,7 +9,7 @@ use super::{
     field::{Field, Raw, is_marker, text_of},
     inside::Inside,
     kind::Kind,
-    range,
+    long_text, range,
     reading::Reading,
 };
 
@@ -180,7 +180,7 @@ impl Observer {
                 let (text, is_plain, after) = walk::text(json)?;
                 let written = &json[..text.len() + 2];
                 reading.check_unless(is_plain, written);
-                if is_first {
+                if is_first && !self.is_long_text(text, is_plain, reading) {
                     let text = if is_plain { Cow::Borrowed(text) } else { text_of(written) };
                     if reading.rules.has_cells {
                         self.cell(&text, reading);
@@ -244,6 +244,21 @@ impl Observer {
             let detects = reading.rules.detects_types;
             self.learn(if detects { Kind::of_text(text) } else { Kind::String }, text, Kind::or);
         }
+    }
+
+    /// Takes a text into account that is too long to be decoded whole; `false` if it is not.
+    fn is_long_text(&mut self, written: &[u8], is_plain: bool, reading: &mut Reading) -> bool {
+        if is_plain || written.len() < long_text::MIN_BYTES {
+            return false;
+        }
+        let Some(text) = long_text::read(written) else { return false };
+        self.kinds.texts += 1;
+        if self.is_new(text.hash, written, &mut reading.allowance) {
+            self.longest = self.longest.max(text.bytes);
+            let cover = if reading.rules.has_cells { Kind::or_text } else { Kind::or };
+            self.learn(Kind::String, &text.head, cover);
+        }
+        true
     }
 
     fn cell(&mut self, cell: &[u8], reading: &mut Reading) {
@@ -360,6 +375,8 @@ impl Observer {
     }
 
     fn extend_texts(&mut self, value: &[u8]) {
+        // What is longer has no range, however it goes on.
+        let value = &value[..value.len().min(range::MAX_BYTES + 1)];
         match &mut self.texts {
             None => self.texts = Some((value.to_vec(), value.to_vec())),
             Some((low, high)) => {
@@ -495,4 +512,27 @@ fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
 
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Rules, *};
+
+    #[test]
+    fn a_long_text_is_not_remembered_whole() {
+        let rules = Rules { sample_size: 0, detects_types: true, has_cells: false };
+        let (mut observer, mut reading) = (Observer::new("v".to_owned()), Reading::new(rules));
+        let long = "line\\n".repeat(long_text::MIN_BYTES / 5);
+        for (record, json) in [format!("\"{long}\""), format!("\"{long}\""), "\"m\"".to_owned()]
+            .into_iter()
+            .enumerate()
+        {
+            observer.see(record as u64 + 1, Raw::Json(json.as_bytes()), &mut reading);
+        }
+        let (low, high) = observer.texts.as_ref().unwrap();
+        assert!(low.len() + high.len() < 1_000, "{} and {}", low.len(), high.len());
+        let field = observer.finish(3, &mut reading);
+        assert_eq!((field.kind, field.distinct), (Kind::String, Some(Count::Exactly(2))));
+        assert_eq!(field.longest, long.len() / 6 * 5);
+    }
 }

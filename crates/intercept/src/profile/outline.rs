@@ -83,6 +83,7 @@ impl Outline {
         json!({
             "lines": self.lines, "longestLine": self.longest_line,
             "headings": headings, "headingCount": self.heading_count,
+            "firstLines": self.head, "lastLines": self.tail,
         })
     }
 }

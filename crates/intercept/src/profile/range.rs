@@ -1,7 +1,7 @@
 //! The least and the greatest value of a field.
 
 /// Longer texts have no place in a range.
-const MAX_RANGE_BYTES: usize = 200;
+pub(super) const MAX_BYTES: usize = 200;
 
 /// The range of numbers, each bound as it is.
 #[expect(clippy::cast_precision_loss, reason = "it is shown beside floats")]
@@ -34,7 +34,7 @@ fn shown(number: f64) -> String {
 
 /// The range of texts, if they are short.
 pub(super) fn of_texts((low, high): &(Vec<u8>, Vec<u8>)) -> Option<(String, String)> {
-    let is_short = low.len() <= MAX_RANGE_BYTES && high.len() <= MAX_RANGE_BYTES;
+    let is_short = low.len() <= MAX_BYTES && high.len() <= MAX_BYTES;
     is_short.then(|| {
         (String::from_utf8_lossy(low).into_owned(), String::from_utf8_lossy(high).into_owned())
     })

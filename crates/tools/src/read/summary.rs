@@ -1,4 +1,4 @@
-//! What is known of a dataset, without any of it: every table, and every field by the path that SQL
+//! What is known of a dataset, as its summary told it and further: every table, and every field by the path that SQL
 //! has for it.
 
 use forebay_query::{literal, table_name, table_names};
@@ -36,23 +36,36 @@ struct Known<'a> {
     fields: Vec<Named<'a>>,
 }
 
-/// What is known, as much as fits: with fewer and fewer facts, then fewer fields.
+/// How much is told.
+#[derive(Clone, Copy)]
+struct Extent {
+    facts: &'static [&'static str],
+    /// Of each table, or of the headings of a text.
+    items: usize,
+    /// Whether records, or the first and last lines, are shown.
+    has_samples: bool,
+}
+
+/// What is known, as much as fits: without samples, with fewer and fewer facts, then fewer fields.
 pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
     let tables = tables(dataset);
-    let most = tables.iter().map(|table| table.fields.len()).max().unwrap_or_default();
-    let mut versions: Vec<(&[&str], usize)> = FACTS.iter().map(|facts| (*facts, most)).collect();
-    let mut shown = most;
-    while shown > 0 {
-        shown /= 2;
-        versions.push((FACTS[FACTS.len() - 1], shown));
+    let fields = tables.iter().map(|table| table.fields.len()).max().unwrap_or_default();
+    let most = fields.max(headings(dataset).len());
+    let whole = Extent { facts: FACTS[0], items: most, has_samples: true };
+    let mut extents = vec![whole];
+    extents.extend(FACTS.map(|facts| Extent { facts, has_samples: false, ..whole }));
+    let mut items = most;
+    while items > 0 {
+        items /= 2;
+        extents.push(Extent { facts: FACTS[FACTS.len() - 1], items, has_samples: false });
     }
     // Hardly a character has more than a token.
     let quarter = budget.tokens.min(budget.bytes.unwrap_or(u64::MAX)) / 4;
     let room = usize::try_from(ARGUMENTS_CHARS.min(quarter)).unwrap_or_default();
     let arguments = dataset.metadata().description.more.get("arguments").map(|it| brief(it, room));
     let mut said = String::new();
-    for (facts, shown) in versions {
-        said = told(dataset, &tables, facts, shown, arguments.as_ref());
+    for extent in extents {
+        said = told(dataset, &tables, extent, arguments.as_ref());
         if budget.holds(&said) {
             break;
         }
@@ -63,10 +76,10 @@ pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
 fn told(
     dataset: &Dataset,
     tables: &[Known<'_>],
-    facts: &[&str],
-    shown: usize,
+    extent: Extent,
     arguments: Option<&Value>,
 ) -> String {
+    let Extent { facts, items: shown, has_samples } = extent;
     let metadata = dataset.metadata();
     let description = &metadata.description;
     let mut members = vec![
@@ -98,7 +111,51 @@ fn told(
     if let Some(left_out) = description.more.get("otherTables") {
         members.push(json::member("tables_left_out", &left_out.to_string()));
     }
+    members.extend(lines_of(dataset, shown));
+    for (name, values) in samples(dataset).into_iter().filter(|_| has_samples) {
+        let values = values.filter(|values| !is_empty(values));
+        members.extend(values.map(|values| json::member(name, &values.to_string())));
+    }
     format!("{{{}}}", members.join(","))
+}
+
+/// How many lines a text has, and where its parts begin.
+fn lines_of(dataset: &Dataset, shown: usize) -> Vec<String> {
+    let outline = &dataset.metadata().description.summary;
+    let Some(lines) = outline.get("lines") else { return Vec::new() };
+    let mut members = vec![json::member("lines", &lines.to_string())];
+    let headings: Vec<Value> = headings(dataset)
+        .iter()
+        .take(shown)
+        .map(|heading| {
+            format!("{}: {}", heading["line"], heading["text"].as_str().unwrap_or_default()).into()
+        })
+        .collect();
+    let count = outline["headingCount"].as_u64().unwrap_or_default();
+    let left_out = count.saturating_sub(headings.len() as u64);
+    if !headings.is_empty() {
+        members.push(json::member("headings", &Value::from(headings).to_string()));
+    }
+    if left_out > 0 {
+        members.push(json::member("headings_left_out", &left_out.to_string()));
+    }
+    members
+}
+
+/// The headings of a text.
+fn headings(dataset: &Dataset) -> &[Value] {
+    let headings = dataset.metadata().description.summary.get("headings");
+    headings.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// What shows how the records, or the lines, are.
+fn samples(dataset: &Dataset) -> [(&'static str, Option<&Value>); 3] {
+    let description = &dataset.metadata().description;
+    [
+        ("samples", description.more.get("samples")),
+        ("first_lines", description.summary.get("firstLines")),
+        ("last_lines", description.summary.get("lastLines")),
+    ]
 }
 
 /// The tables of a dataset, with their fields; of the result of a query, its columns.

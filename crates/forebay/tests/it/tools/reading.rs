@@ -74,7 +74,7 @@ fn only_the_fields_that_are_asked_for_are_given() {
 }
 
 #[test]
-fn summary_only_gives_facts_and_no_records() {
+fn summary_only_gives_what_the_summary_gave() {
     let mut client = Client::new("summary_only");
     let id = client.keep_orders(450);
     let summary = client.read(&json!({"dataset_id": id, "summary_only": true})).json();
@@ -84,6 +84,19 @@ fn summary_only_gives_facts_and_no_records() {
     let status =
         &summary["fields"].as_array().unwrap().iter().find(|it| it["name"] == "status").unwrap();
     assert_eq!(status["top"][0], json!(["open", 150]));
+    assert!(summary["samples"][0].as_str().unwrap().contains("\"id\":0,"), "{summary}");
+
+    let chapters: Vec<String> = (0..800)
+        .map(|n| format!("# Chapter {n}\n\nIt goes on for {n} lines or more, as chapters do.\n"))
+        .collect();
+    let id = client.keep_text(&chapters.concat());
+    let summary = client.read(&json!({"dataset_id": id, "summary_only": true})).json();
+    assert_eq!(summary["lines"], 2_400);
+    assert_eq!(summary["headings"][1], "4: # Chapter 1");
+    assert_eq!(summary["headings_left_out"], 600);
+    assert_eq!(summary["first_lines"][0], "# Chapter 0");
+    let last = &summary["last_lines"][4];
+    assert_eq!(last, "It goes on for 799 lines or more, as chapters do.");
 }
 
 #[test]
