@@ -21,25 +21,26 @@ pub(super) struct LongText {
 pub(super) fn read(written: &[u8]) -> Option<LongText> {
     let mut hasher = TextHasher::default();
     let mut buffer = vec![0; 2 * PIECE + escapes::SLACK];
-    let (mut at, mut held, mut bytes) = (0, 0, 0);
+    let (mut at, mut rest, mut bytes) = (0, 0, 0);
     let mut head = Vec::new();
     while at < written.len() {
-        let rest = &written[at..];
-        let (used, decoded) = escapes::decode(rest, rest.len().min(PIECE), &mut buffer[held..])?;
-        (at, held, bytes) = (at + used, held + decoded, bytes + decoded);
-        if held >= PIECE {
+        let to_come = &written[at..];
+        let most = to_come.len().min(PIECE);
+        let (used, decoded) = escapes::decode(to_come, most, &mut buffer[rest..])?;
+        (at, rest, bytes) = (at + used, rest + decoded, bytes + decoded);
+        if rest >= PIECE {
             if head.is_empty() {
                 head.extend_from_slice(&buffer[..PIECE]);
             }
             hasher.piece(&buffer[..PIECE]);
-            buffer.copy_within(PIECE..held, 0);
-            held -= PIECE;
+            buffer.copy_within(PIECE..rest, 0);
+            rest -= PIECE;
         }
     }
     if head.is_empty() {
-        head.extend_from_slice(&buffer[..held]);
+        head.extend_from_slice(&buffer[..rest]);
     }
-    hasher.piece(&buffer[..held]);
+    hasher.piece(&buffer[..rest]);
     Some(LongText { hash: hasher.finish(), bytes, head })
 }
 
