@@ -69,9 +69,7 @@ pub(crate) fn shelf(config: &Config) -> Arc<Shelf> {
 }
 
 fn usage(shelf: Arc<Shelf>) -> Usage {
-    Usage::new(move |upstream, tool, counts| {
-        Ok(shelf.store()?.add_usage(upstream, tool, counts)?)
-    })
+    Usage::new(move |counts| Ok(shelf.store()?.enter_new(counts)?))
 }
 
 /// What answers queries over what has been kept, in processes of their own.

@@ -12,14 +12,13 @@ use std::{
 };
 
 use forebay_proxy::session::Call;
-use forebay_store::{Capture, Dataset, Description, Mapped, Store, StoreError, Viewer};
+use forebay_store::{Capture, Dataset, Description, Finished, Mapped, Store, StoreError, Viewer};
 use forebay_wire::{scan, syntax, walk};
 use serde_json::{Value, json};
 
 use crate::{
     arguments,
     detect::Weight,
-    events,
     policy::Tokenizer,
     profile::Profile,
     result::{Fate, ToolResult},
@@ -142,7 +141,7 @@ pub enum CaptureError {
     Io(#[from] io::Error),
 }
 
-impl Captured<'_> {
+impl<'a> Captured<'a> {
     /// How long the payloads are.
     pub(crate) fn bytes(&self) -> usize {
         self.payloads.iter().map(|payload| payload.len()).sum()
@@ -153,16 +152,15 @@ impl Captured<'_> {
         self.payloads.iter().map(|payload| tokenizer.about(payload)).sum()
     }
 
-    /// Makes a dataset of what was written.
-    pub(crate) fn commit(
+    /// Describes what was written. It is no dataset yet.
+    pub(crate) fn finish(
         mut self,
         call: &Call,
-        result: &ToolResult,
         profile: &Profile,
         weight: Weight,
         tokens: u64,
         viewer: &Viewer,
-    ) -> Result<Dataset, CaptureError> {
+    ) -> Result<Finished<'a>, CaptureError> {
         let holes: Vec<Value> = self.holes.iter().map(Hole::to_json).collect();
         let mut more = profile.details();
         more.insert("tokens".to_owned(), tokens.into());
@@ -185,9 +183,7 @@ impl Captured<'_> {
             more,
         };
         description.set_origin(viewer);
-        let dataset = self.capture.commit(description)?;
-        events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
-        Ok(dataset)
+        Ok(self.capture.finish(description)?)
     }
 
     /// Writes a text block; if it is no text, the JSON string itself.

@@ -54,7 +54,7 @@ pub fn describe(payload: &Mapped) -> Value {
 
 /// How many tokens `text` has for today's models (o200k).
 pub fn tokens(text: &str) -> u64 {
-    tokens::up_to(u64::MAX, text).unwrap_or_default()
+    tokens::of(text)
 }
 
 /// [`tokens`], if they are no more than `limit`. A text of many more takes no longer.
@@ -120,12 +120,16 @@ impl Keeper {
         );
         let profile = profile?;
         let viewer = self.policy.viewer(call);
-        let dataset = captured.commit(call, result, &profile, weight, tokens, &viewer)?;
+        let mut finished = captured.finish(call, &profile, weight, tokens, &viewer)?;
         let advice = self.sequel.as_ref().map(|sequel| sequel.advice());
         let compressed_after = self.shelf.retention().compress_after;
         let afterwards = Afterwards { advice: advice.as_deref(), compressed_after };
-        let summary = summarise::of(&dataset, &profile, &self.policy, afterwards);
-        self.usage.captured(call, &dataset, &summary.text);
+        let summary = summarise::of(finished.dataset(), &profile, &self.policy, afterwards);
+        finished.note("summaryTokens", tokens::of(&summary.text).into());
+        // The catalog is written when the summary is on its way.
+        let dataset = finished.commit_and_enter_later()?;
+        self.usage.write_soon();
+        events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
         self.shelf.tidy_if_due();
         if let Some(sequel) = &self.sequel {
             sequel.kept(&dataset);

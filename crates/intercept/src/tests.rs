@@ -69,8 +69,11 @@ impl Bench {
 
 fn usage_written_to(written: &Arc<Mutex<Vec<Written>>>) -> Usage {
     let written = written.clone();
-    Usage::new(move |upstream, tool, counts| {
-        written.lock().unwrap().push((upstream.to_owned(), tool.to_owned(), counts));
+    Usage::new(move |counts| {
+        let owned = |(upstream, tool, counts): &(&str, &str, Counts)| {
+            ((*upstream).to_owned(), (*tool).to_owned(), *counts)
+        };
+        written.lock().unwrap().extend(counts.iter().map(owned));
         Ok(())
     })
 }
@@ -519,7 +522,7 @@ fn an_estimate_is_a_token_for_every_three_bytes() {
 }
 
 #[test]
-fn a_capture_is_counted_at_once_with_all_that_came_before() {
+fn a_capture_is_counted_soon_with_all_that_came_before() {
     let bench = Bench::new();
     let notice = |tool: &str, bytes| {
         bench.keeper.notices(&Moment::Answer(SubjectKind::Result, &call(tool), bytes));
@@ -532,18 +535,21 @@ fn a_capture_is_counted_at_once_with_all_that_came_before() {
     bench.keeper.notices(&Moment::Call(&call("list")));
     assert_eq!(bench.written.lock().unwrap().len(), 0, "nothing but in memory");
     let (replacement, dataset) = bench.kept(&text_result(&orders(300).to_string()));
-    let captured = Counts {
-        results: 1,
-        bytes: 70_000,
-        captured: 1,
-        captured_tokens: dataset.metadata().description.more["tokens"].as_u64().unwrap(),
-        given_tokens: super::tokens(replacement["content"][0]["text"].as_str().unwrap()),
-    };
-    let passed = Counts { results: 2, bytes: 120, ..Counts::default() };
+    bench.keeper.usage.write_down();
+    let passed = |results, bytes| Counts { results, bytes, ..Counts::default() };
     let mut written = std::mem::take(&mut *bench.written.lock().unwrap());
     written.sort_by(|one, other| one.1.cmp(&other.1));
     let of = |tool: &str, counts| ("shop".to_owned(), tool.to_owned(), counts);
-    assert_eq!(written, [of("list", captured), of("small", passed)]);
+    assert_eq!(written, [of("list", passed(1, 70_000)), of("small", passed(2, 120))]);
+    // The store counts what it holds.
+    bench.store().enter_new(&[]).unwrap();
+    let captured = Counts {
+        captured: 1,
+        captured_tokens: dataset.metadata().description.more["tokens"].as_u64().unwrap(),
+        given_tokens: super::tokens(replacement["content"][0]["text"].as_str().unwrap()),
+        ..Counts::default()
+    };
+    assert_eq!(bench.store().usage(None).unwrap()[0].counts, captured);
     bench.keeper.usage.write_down();
     assert_eq!(bench.written.lock().unwrap().len(), 0, "each is written once");
 }
@@ -553,9 +559,9 @@ fn counts_that_could_not_be_written_are_written_with_the_next() {
     let attempts = Arc::new(Mutex::new(Vec::new()));
     let usage = Usage::new({
         let attempts = attempts.clone();
-        move |_, _, counts| {
+        move |counts| {
             let mut attempts = attempts.lock().unwrap();
-            attempts.push(counts.results);
+            attempts.push(counts[0].2.results);
             if attempts.len() == 1 { Err("disk full".into()) } else { Ok(()) }
         }
     });
@@ -570,7 +576,7 @@ fn counts_that_could_not_be_written_are_written_with_the_next() {
 #[test]
 fn what_is_left_is_written_when_the_session_is_over() {
     let (sender, receiver) = std::sync::mpsc::channel();
-    let usage = Usage::new(move |_, tool, _| Ok(sender.send(tool.to_owned())?));
+    let usage = Usage::new(move |counts| Ok(sender.send(counts[0].1.to_owned())?));
     usage.saw(&call("list"), 1);
     drop(usage);
     assert_eq!(receiver.recv().unwrap(), "list");

@@ -39,6 +39,11 @@ impl Tokenizer {
     }
 }
 
+/// How many tokens `text` has.
+pub(crate) fn of(text: &str) -> u64 {
+    up_to(u64::MAX, text).unwrap_or_default()
+}
+
 /// How many tokens `text` has, if they are no more than `limit`.
 pub(crate) fn up_to(limit: u64, text: &str) -> Option<u64> {
     let tokenizer = o200k_base();

@@ -1,8 +1,9 @@
 //! Counts what passes, and has the counts written down now and then.
 //!
-//! Counting is done in memory, on the relay's own thread. What has been counted is written after
-//! each capture, some seconds after anything else, and when the session is over; so a process that
-//! is killed loses the last seconds' counts at most, and never a captured result's.
+//! Counting is done in memory, on the relay's own thread. What has been counted is written a moment
+//! after each capture, when its summary is on its way, some seconds after anything else, and when the
+//! session is over; so a process that is killed loses the last seconds' counts at most. A captured
+//! result counts by itself: whoever finds it counts it.
 
 use std::{
     collections::HashMap,
@@ -12,13 +13,14 @@ use std::{
 };
 
 use forebay_proxy::{chain::HookError, router::UpstreamName, session::Call};
-use forebay_store::{Counts, Dataset};
-use serde_json::Value;
+use forebay_store::Counts;
 
 use crate::events;
 
 /// How long counts wait for others to be written with.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same if a result has been captured: others may follow at once.
+const MOMENT: Duration = Duration::from_millis(5);
 
 /// The counts of a session.
 pub struct Usage(Arc<Shared>);
@@ -26,12 +28,12 @@ pub struct Usage(Arc<Shared>);
 struct Shared {
     pending: Mutex<Pending>,
     changed: Condvar,
-    /// Writes the counts of an upstream's tool. Locked until they are written, so that whoever
-    /// comes second waits for it.
+    /// Writes counts, by upstream and tool, and whatever else is due. Locked until they are written, so
+    /// that whoever comes second waits for it.
     write: Mutex<Box<Write>>,
 }
 
-type Write = dyn FnMut(&str, &str, Counts) -> Result<(), HookError> + Send;
+type Write = dyn FnMut(&[(&str, &str, Counts)]) -> Result<(), HookError> + Send;
 
 /// What has been counted and not been written.
 #[derive(Default)]
@@ -39,14 +41,16 @@ struct Pending {
     // An entry stays when it has been written: counting a known tool allocates nothing.
     counts: HashMap<UpstreamName, HashMap<String, Counts>>,
     is_waiting: bool,
+    is_urgent: bool,
     is_over: bool,
 }
 
 impl Usage {
     /// Counts that are handed to `write` by upstream and tool, to be added to those before. It is
-    /// not called before there is something to write.
+    /// called, even without any, when a result has been captured, and not before there is something to
+    /// write.
     pub fn new(
-        write: impl FnMut(&str, &str, Counts) -> Result<(), HookError> + Send + 'static,
+        write: impl FnMut(&[(&str, &str, Counts)]) -> Result<(), HookError> + Send + 'static,
     ) -> Self {
         let shared = Arc::new(Shared {
             pending: Mutex::default(),
@@ -71,17 +75,11 @@ impl Usage {
         self.count(call, Counts { results: 1, bytes, ..Counts::default() });
     }
 
-    /// Counts a result that was captured, and writes that down at once.
-    pub(crate) fn captured(&self, call: &Call, dataset: &Dataset, summary: &str) {
-        let tokens = dataset.metadata().description.more.get("tokens");
-        let captured = Counts {
-            captured: 1,
-            captured_tokens: tokens.and_then(Value::as_u64).unwrap_or_default(),
-            given_tokens: crate::tokens(summary),
-            ..Counts::default()
-        };
-        self.count(call, captured);
-        self.write_down();
+    /// Has all that is due written in a moment: a result has been captured.
+    pub(crate) fn write_soon(&self) {
+        let mut pending = self.0.pending();
+        (pending.is_waiting, pending.is_urgent) = (true, true);
+        self.0.changed.notify_one();
     }
 
     fn count(&self, call: &Call, counts: Counts) {
@@ -114,11 +112,14 @@ impl Shared {
             let idle = |pending: &mut Pending| !pending.is_waiting && !pending.is_over;
             let pending = self.changed.wait_while(self.pending(), idle);
             let pending = pending.unwrap_or_else(PoisonError::into_inner);
-            let going_on = |pending: &mut Pending| !pending.is_over;
+            let going_on = |pending: &mut Pending| !pending.is_over && !pending.is_urgent;
             let waited = self.changed.wait_timeout_while(pending, PATIENCE, going_on);
             let (pending, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            let is_over = pending.is_over;
+            let (is_over, is_urgent) = (pending.is_over, pending.is_urgent);
             drop(pending);
+            if is_urgent && !is_over {
+                thread::sleep(MOMENT);
+            }
             self.write_down();
             if is_over {
                 return;
@@ -128,18 +129,23 @@ impl Shared {
 
     fn write_down(&self) {
         let mut write = self.write.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = self.pending().take();
-        let mut written = Ok(());
-        for (upstream, tool, counts) in taken {
-            if written.is_ok() {
-                written = write(upstream.as_str(), &tool, counts);
-            }
-            if written.is_err() {
-                // To be tried again with the next ones.
-                self.pending().add(&upstream, &tool, counts);
-            }
+        let mut pending = self.pending();
+        let taken = pending.take();
+        let is_urgent = std::mem::take(&mut pending.is_urgent);
+        drop(pending);
+        if taken.is_empty() && !is_urgent {
+            return;
         }
-        if let Err(error) = written {
+        let counts: Vec<(&str, &str, Counts)> = taken
+            .iter()
+            .map(|(upstream, tool, counts)| (upstream.as_str(), tool.as_str(), *counts))
+            .collect();
+        if let Err(error) = write(&counts) {
+            // To be tried again with the next ones.
+            let mut pending = self.pending();
+            for (upstream, tool, counts) in &taken {
+                pending.add(upstream, tool, *counts);
+            }
             events::counts_not_written(&error);
         }
     }

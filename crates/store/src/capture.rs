@@ -1,8 +1,8 @@
 //! Takes a payload in while it arrives, and makes a dataset of it at the end.
 //!
-//! Until then there is a claim file, locked by us, and whatever has been written; if we die, the
-//! lock goes and the next process to look cleans up. The metadata file, put in its place by a
-//! rename, is the moment in which the dataset begins to exist.
+//! Until then there is a [`Claim`], and whatever has been written; if we die, the next process to look
+//! cleans up. The metadata file, put in its place by a rename, is the moment in which the dataset
+//! begins to exist.
 
 use std::{
     fs::{self, File},
@@ -11,12 +11,13 @@ use std::{
 };
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::{
     Dataset, DatasetId, Description, Durability, Mapped, Metadata, Part, Store, StoreError,
+    claim::Claim,
     error::Doing,
-    events,
-    layout::{self, Folder, Layout},
+    layout::{self, Folder},
 };
 
 /// A dataset in the making. Dropped without [`Capture::commit`], it leaves nothing behind.
@@ -26,11 +27,9 @@ pub struct Capture<'a> {
     id: DatasetId,
     folder: Folder,
     timestamp: Timestamp,
-    /// Locked for as long as the capture lasts.
-    _claim: File,
+    claim: Option<Claim>,
     parts: Vec<Part>,
     open_part: Option<PartWriter>,
-    is_committed: bool,
 }
 
 /// A payload that is being written.
@@ -53,16 +52,15 @@ impl<'a> Capture<'a> {
             if matches!(store.catalog().folder(&id), Ok(Some(_))) {
                 continue;
             }
-            let Some(claim) = claim(&store.layout, &folder, &id)? else { continue };
+            let Some(claim) = Claim::make(&store.layout, &folder, &id)? else { continue };
             return Ok(Self {
                 store,
                 id,
                 folder,
                 timestamp,
-                _claim: claim,
+                claim: Some(claim),
                 parts: Vec::new(),
                 open_part: None,
-                is_committed: false,
             });
         }
         Err(StoreError::NoFreeName)
@@ -123,9 +121,13 @@ impl<'a> Capture<'a> {
         self.parts.len() + usize::from(self.open_part.is_some())
     }
 
-    /// Makes the dataset exist. From here on it survives our own end; against a power loss it is
-    /// made safe right after, or before this returns, as the store has been told.
-    pub fn commit(mut self, description: Description) -> Result<Dataset, StoreError> {
+    /// [`Self::finish`] and [`Finished::commit`].
+    pub fn commit(self, description: Description) -> Result<Dataset, StoreError> {
+        self.finish(description)?.commit()
+    }
+
+    /// Ends the last payload. The dataset can be looked at, and does not exist yet.
+    pub fn finish(mut self, description: Description) -> Result<Finished<'a>, StoreError> {
         self.end_part()?;
         let metadata = Metadata {
             id: self.id.clone(),
@@ -133,19 +135,8 @@ impl<'a> Capture<'a> {
             parts: std::mem::take(&mut self.parts),
             description,
         };
-        self.share_equal_content(&metadata);
-        let path = self.store.layout.metadata(&self.folder, &self.id);
-        let text = metadata
-            .to_text()
-            .map_err(|source| StoreError::Metadata { path: path.clone(), source })?;
-        layout::write_by_rename(&path, &text)?;
-        self.is_committed = true;
-        layout::remove(&self.store.layout.claim(&self.folder, &self.id))?;
         let dataset = Dataset::new(self.store.layout.clone(), self.folder.clone(), metadata);
-        self.store.follow_catalog();
-        self.store.enter(&dataset);
-        self.make_durable(&dataset)?;
-        Ok(dataset)
+        Ok(Finished { capture: self, dataset })
     }
 
     fn end_part(&mut self) -> Result<(), StoreError> {
@@ -181,37 +172,65 @@ impl<'a> Capture<'a> {
             }
         }
     }
+}
 
-    fn make_durable(&self, dataset: &Dataset) -> Result<(), StoreError> {
-        match self.store.durability {
-            Durability::BeforeCommitReturns => dataset.sync(),
-            Durability::RightAfter => {
-                let dataset = dataset.clone();
-                let sync = move || {
-                    if let Err(error) = dataset.sync() {
-                        events::sync_failed(dataset.id(), &error);
-                    }
-                };
-                // Without a thread it is done here.
-                if std::thread::Builder::new().name("sync".to_owned()).spawn(sync.clone()).is_err()
-                {
-                    sync();
-                }
-                Ok(())
-            }
+/// A dataset whose payloads are written. Dropped without being committed, it leaves nothing behind.
+#[derive(Debug)]
+pub struct Finished<'a> {
+    capture: Capture<'a>,
+    dataset: Dataset,
+}
+
+impl Finished<'_> {
+    /// The dataset as it will be.
+    pub fn dataset(&self) -> &Dataset {
+        &self.dataset
+    }
+
+    /// Adds to its description.
+    pub fn note(&mut self, name: &str, value: Value) {
+        self.dataset.note(name, value);
+    }
+
+    /// Makes the dataset exist, and enters it in the catalog. From here on it survives our own end;
+    /// against a power loss it is made safe right after, or before this returns, as the store has been
+    /// told.
+    pub fn commit(self) -> Result<Dataset, StoreError> {
+        let store = self.capture.store;
+        let dataset = self.commit_and_enter_later()?;
+        store.enter_new_at_once();
+        Ok(dataset)
+    }
+
+    /// Makes the dataset exist, and leaves it to the next call of [`Store::enter_new`] to enter it in
+    /// the catalog. Whoever asks the catalog before sees it all the same.
+    pub fn commit_and_enter_later(mut self) -> Result<Dataset, StoreError> {
+        let store = self.capture.store;
+        let metadata = self.dataset.metadata();
+        self.capture.share_equal_content(metadata);
+        let path = store.layout.metadata(self.dataset.folder(), self.dataset.id());
+        let text = metadata
+            .to_text()
+            .map_err(|source| StoreError::Metadata { path: path.clone(), source })?;
+        layout::write_by_rename(&path, &text)?;
+        let claim = self.capture.claim.take();
+        if store.durability == Durability::BeforeCommitReturns {
+            self.dataset.sync()?;
         }
+        store.is_new(&self.dataset, claim);
+        Ok(self.dataset.clone())
     }
 }
 
 impl Drop for Capture<'_> {
     fn drop(&mut self) {
-        if self.is_committed {
-            return;
-        }
+        // It exists.
+        let Some(claim) = self.claim.take() else { return };
         self.open_part = None;
         // What cannot be removed now is removed by the next process that cleans up.
-        for path in self.store.layout.files(&self.folder, &self.id) {
-            let _ = layout::remove(&path);
+        let files = self.store.layout.files(&self.folder, &self.id);
+        if files.iter().all(|path| layout::remove(path).is_ok()) {
+            let _ = claim.end();
         }
     }
 }
@@ -227,26 +246,4 @@ impl Write for PartWriter {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
-}
-
-/// Creates the claim file; `None` if the name is taken. It is locked before it has its name, so that
-/// nobody finds it unlocked while we live.
-pub(crate) fn claim(
-    layout: &Layout,
-    folder: &Folder,
-    id: &DatasetId,
-) -> Result<Option<File>, StoreError> {
-    let path = layout.claim(folder, id);
-    let nameless = layout::hidden(&path);
-    let file = match layout::create(&nameless) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
-        file => file.doing("create", &nameless)?,
-    };
-    // Only one at a time gets here with this name; who was here before has left one of these.
-    if layout::is_there(&path) || layout::is_there(&layout.metadata(folder, id)) {
-        layout::remove(&nameless)?;
-        return Ok(None);
-    }
-    file.lock().and_then(|()| fs::rename(&nameless, &path)).doing("claim", &path)?;
-    Ok(Some(file))
 }

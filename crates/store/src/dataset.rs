@@ -58,6 +58,11 @@ impl Dataset {
         &self.metadata
     }
 
+    /// Adds to its description, before it exists.
+    pub(crate) fn note(&mut self, name: &str, value: serde_json::Value) {
+        self.metadata.description.more.insert(name.to_owned(), value);
+    }
+
     /// Which of its payloads the description is about.
     pub fn main_part(&self) -> usize {
         let part =
@@ -144,6 +149,11 @@ impl Dataset {
         let parts = (0..self.metadata.parts.len()).filter_map(|part| length(self.path(part)));
         let rows = (0..).map_while(|table| length(self.rows_path(table)));
         parts.chain(rows).sum()
+    }
+
+    /// True if all its payloads are compressed.
+    pub(crate) fn is_packed(&self) -> bool {
+        (0..self.metadata.parts.len()).all(|part| !layout::is_there(&self.plain_path(part)))
     }
 
     /// Waits until the dataset is on the disk for good.

@@ -8,6 +8,10 @@ pub(crate) fn catalog_rebuilt(datasets: usize) {
     tracing::info!(datasets, "there was no catalog: it is made anew from the files");
 }
 
+pub(crate) fn catalog_growing(datasets: usize) {
+    tracing::info!(datasets, "the catalog is being made anew");
+}
+
 pub(crate) fn catalog_replaced(datasets: usize, aside: &Path) {
     let aside = aside.display();
     tracing::info!(datasets, %aside, "the catalog was damaged or of another version: it is made anew from the files");

@@ -46,6 +46,11 @@ impl Layout {
         self.home.join("housekeeping.lock")
     }
 
+    /// As old as the last time that somebody cleaned up.
+    pub(crate) fn tidied(&self) -> PathBuf {
+        self.home.join("tidied")
+    }
+
     pub(crate) fn datasets(&self) -> PathBuf {
         self.home.join("datasets")
     }
@@ -74,9 +79,14 @@ impl Layout {
         self.folder(folder).join(format!("{id}_pinned"))
     }
 
-    /// Held by the process that captures the dataset, until it exists.
-    pub(crate) fn claim(&self, folder: &Folder, id: &DatasetId) -> PathBuf {
-        self.folder(folder).join(format!("{id}_capturing"))
+    /// The datasets that are being captured, or have been and are not in the catalog yet.
+    pub(crate) fn claims(&self) -> PathBuf {
+        self.home.join("capturing")
+    }
+
+    /// Held by the process that captures the dataset, until it is in the catalog.
+    pub(crate) fn claim(&self, id: &DatasetId) -> PathBuf {
+        self.claims().join(id.as_str())
     }
 
     /// All files of a dataset.
@@ -127,6 +137,9 @@ impl Layout {
 const LEVELS: [&str; 3] = ["year", "month", "day"];
 
 impl Folder {
+    /// How long one is, as text.
+    pub(crate) const LENGTH: usize = "2026/11/14".len();
+
     pub(crate) fn of(timestamp: Timestamp) -> Self {
         Self(timestamp.to_zoned(TimeZone::UTC).strftime("%Y/%m/%d").to_string())
     }
@@ -137,7 +150,7 @@ impl Folder {
             4 | 7 => byte == b'/',
             _ => byte.is_ascii_digit(),
         };
-        let is_dated = text.len() == "2026/11/14".len() && text.bytes().enumerate().all(fits);
+        let is_dated = text.len() == Self::LENGTH && text.bytes().enumerate().all(fits);
         is_dated.then(|| Self(text.to_owned()))
     }
 

@@ -7,6 +7,7 @@
 //! ```text
 //! ~/.forebay/
 //! ├── catalog.db
+//! ├── capturing/                           what is being captured, or not in the catalog yet
 //! └── datasets/2026/11/14/
 //!     ├── dataset_k3v9x2ma_data.json       a payload, .zst once it is old
 //!     ├── dataset_k3v9x2ma_metadata.json   written last
@@ -16,6 +17,7 @@
 
 mod capture;
 mod catalog;
+mod claim;
 mod compression;
 mod dataset;
 mod error;
@@ -34,7 +36,7 @@ mod store;
 mod verify;
 mod viewer;
 
-pub use capture::{Capture, PartWriter};
+pub use capture::{Capture, Finished, PartWriter};
 pub use catalog::{
     Entry, Filter,
     usage::{Counts, Usage},
@@ -45,7 +47,7 @@ pub use id::DatasetId;
 pub use layout::{lock_file, scratch};
 pub use mapped::Mapped;
 pub use metadata::{Description, Metadata, Part};
-pub use retention::{Collected, Retention};
+pub use retention::{Collected, HowFar, Retention};
 pub use shelf::Shelf;
 pub use store::{Durability, Store};
 pub use verify::{Fault, Findings, Verification};

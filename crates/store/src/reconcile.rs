@@ -8,37 +8,86 @@ use std::{collections::BTreeSet, fs, fs::File, path::Path, time::Duration};
 use crate::{
     Dataset, DatasetId, Store, StoreError, Usage,
     catalog::{self, Catalog},
+    claim::{self, Found},
     error::Doing,
     events,
     layout::{self, Folder, Layout},
 };
 
-/// Enters the datasets of these folders that the catalog lacks, and removes what captures have left
-/// that were interrupted.
-pub(crate) fn catch_up(store: &Store, folders: &[Folder]) -> Result<(), StoreError> {
-    let layout = &store.layout;
-    for folder in folders {
-        for id in datasets_in(layout, folder) {
-            if is_claimed(layout, folder, &id) {
-                continue;
+/// Enters what is being captured and exists already, and what a process has left that died. What such a
+/// process had not finished is removed.
+pub(crate) fn take_in(store: &Store) -> Result<(), StoreError> {
+    if !store.is_writable() {
+        return Ok(());
+    }
+    for Found { id, folder, left_behind } in claim::all(&store.layout) {
+        let exists = layout::is_there(&store.layout.metadata(&folder, &id));
+        match left_behind {
+            // Its process is about to enter it, and to count it.
+            None if exists => skip_damaged(store, &folder, &id, enter(store, &folder, &id))?,
+            None => {}
+            Some(claim) => {
+                let done = if exists {
+                    enter_and_count(store, &folder, &id)
+                } else {
+                    remove_left_over(store, &folder, &id)
+                };
+                skip_damaged(store, &folder, &id, done)?;
+                claim.end()?;
             }
-            // Looked for after the claim: a capture that ends in between has made it before.
-            let metadata = layout.metadata(folder, &id);
-            if layout::is_there(&metadata) {
-                layout::remove(&layout.claim(folder, &id))?;
-                match enter(store, folder, &id) {
-                    Err(error @ StoreError::Catalog(_)) => return Err(error),
-                    Err(error) => events::metadata_skipped(&metadata, &error),
-                    Ok(()) => {}
-                }
-                continue;
-            }
-            for path in layout.files(folder, &id) {
-                layout::remove(&path)?;
-            }
-            events::left_over_removed(&id);
         }
     }
+    Ok(())
+}
+
+/// Enters the datasets of a folder that the catalog lacks, and removes files that belong to none. Returns
+/// how many it has looked at.
+pub(crate) fn catch_up(store: &Store, folder: &Folder) -> Result<u64, StoreError> {
+    let ids = datasets_in(&store.layout, folder);
+    for id in &ids {
+        if claim::is_held(&store.layout, id) {
+            continue;
+        }
+        // Looked for after the claim: a capture that ends in between has made it before.
+        let done = if layout::is_there(&store.layout.metadata(folder, id)) {
+            enter(store, folder, id)
+        } else {
+            remove_left_over(store, folder, id)
+        };
+        skip_damaged(store, folder, id, done)?;
+    }
+    Ok(ids.len() as u64)
+}
+
+/// One that cannot be read is no reason to leave the others.
+fn skip_damaged(
+    store: &Store,
+    folder: &Folder,
+    id: &DatasetId,
+    done: Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    match done {
+        Err(error @ StoreError::Catalog(_)) => Err(error),
+        Err(error) => {
+            events::metadata_skipped(&store.layout.metadata(folder, id), &error);
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+fn enter_and_count(store: &Store, folder: &Folder, id: &DatasetId) -> Result<(), StoreError> {
+    enter(store, folder, id)?;
+    let dataset = Dataset::load(&store.layout, folder, id)?;
+    store.catalog().at_once(|catalog| catalog.count_in(dataset.metadata(), false))?;
+    Ok(())
+}
+
+fn remove_left_over(store: &Store, folder: &Folder, id: &DatasetId) -> Result<(), StoreError> {
+    for path in store.layout.files(folder, id) {
+        layout::remove(&path)?;
+    }
+    events::left_over_removed(id);
     Ok(())
 }
 
@@ -134,22 +183,37 @@ fn set_aside(path: &Path, datasets: usize) -> Result<(), StoreError> {
 
 /// Enters all datasets, and what has been counted, in an empty catalog.
 fn fill(catalog: &Catalog, layout: &Layout, counts: Option<&[Usage]>) -> Result<usize, StoreError> {
+    /// So many are written at once, and told of.
+    const BATCH: usize = 10_000;
     for counted in counts.into_iter().flatten() {
         catalog.add_usage(counted)?;
     }
     let mut count = 0;
     for folder in layout.folders() {
-        for id in datasets_in(layout, &folder) {
-            match Dataset::load(layout, &folder, &id) {
-                Ok(dataset) => {
-                    settle(catalog, &dataset)?;
-                    if counts.is_none() {
-                        catalog.recount(dataset.metadata())?;
+        let ids: Vec<DatasetId> = datasets_in(layout, &folder).into_iter().collect();
+        for batch in ids.chunks(BATCH) {
+            count += catalog.at_once(|catalog| {
+                let mut entered = 0;
+                for id in batch {
+                    match Dataset::load(layout, &folder, id) {
+                        Ok(dataset) => {
+                            catalog.settle(&dataset)?;
+                            match counts {
+                                Some(_) => catalog.is_counted(id)?,
+                                None => catalog.count_in(dataset.metadata(), false)?,
+                            }
+                            entered += 1;
+                        }
+                        Err(StoreError::Unknown(_)) => {}
+                        Err(error) => {
+                            events::metadata_skipped(&layout.metadata(&folder, id), &error);
+                        }
                     }
-                    count += 1;
                 }
-                Err(StoreError::Unknown(_)) => {}
-                Err(error) => events::metadata_skipped(&layout.metadata(&folder, &id), &error),
+                Ok(entered)
+            })?;
+            if count >= BATCH {
+                events::catalog_growing(count);
             }
         }
     }
@@ -163,7 +227,7 @@ pub(crate) fn enter(store: &Store, folder: &Folder, id: &DatasetId) -> Result<()
     }
     match Dataset::load(&store.layout, folder, id) {
         Ok(dataset) => {
-            settle(&store.catalog(), &dataset)?;
+            store.catalog().settle(&dataset)?;
             // It may have been removed just now.
             if !layout::is_there(&store.layout.metadata(folder, id)) {
                 store.catalog().forget(id)?;
@@ -173,19 +237,6 @@ pub(crate) fn enter(store: &Store, folder: &Folder, id: &DatasetId) -> Result<()
         Err(error) => return Err(error),
     }
     Ok(())
-}
-
-fn settle(catalog: &Catalog, dataset: &Dataset) -> Result<(), StoreError> {
-    catalog.settle(dataset.metadata(), dataset.folder(), dataset.stored_bytes())?;
-    if dataset.is_pinned() {
-        catalog.set_pinned(dataset.id(), true)?;
-    }
-    Ok(())
-}
-
-/// True while a living process captures the dataset.
-fn is_claimed(layout: &Layout, folder: &Folder, id: &DatasetId) -> bool {
-    layout::open(&layout.claim(folder, id)).is_ok_and(|claim| claim.try_lock().is_err())
 }
 
 /// The names that files of a folder have.

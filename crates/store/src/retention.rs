@@ -13,8 +13,8 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Dataset, DatasetId, Entry, Filter, Store, StoreError,
-    catalog::Catalog,
+    DatasetId, Entry, Filter, Store, StoreError,
+    catalog::{Catalog, Place},
     compression,
     error::Doing,
     events,
@@ -56,10 +56,15 @@ pub struct Collected {
     pub in_use: usize,
 }
 
+/// Told how many datasets have been looked at, of about how many; `false` ends it.
+pub type HowFar<'a> = dyn FnMut(u64, u64) -> bool + 'a;
+
+/// Removes and compresses, a few datasets at a time.
 pub(crate) fn collect(
     store: &Store,
     retention: &Retention,
     now: Timestamp,
+    how_far: &mut HowFar<'_>,
 ) -> Result<Collected, StoreError> {
     let mut collected = Collected::default();
     // Where nothing was ever kept, nothing is made either.
@@ -67,29 +72,51 @@ pub(crate) fn collect(
         return Ok(collected);
     }
     let _lock = lock(store)?;
-    sweep(store)?;
-    let mut entries = store.list(&Filter::default())?;
-    entries.reverse();
+    if !store.ask(Catalog::is_sound)? {
+        store.replace_catalog()?;
+    }
+    sweep(store, how_far)?;
     if let Some(max_age) = retention.max_age {
-        let (old, young) = entries.into_iter().partition::<Vec<_>, _>(|entry| {
-            !entry.is_pinned && is_older(entry.timestamp, max_age, now)
-        });
-        entries = young;
-        for entry in old {
-            collected.note_removal(remove(store, &entry.id, &entry.folder)?);
-        }
-    }
-    if let Some(age) = retention.compress_after {
-        compress(store, &mut entries, |time| is_older(time, age, now), &mut collected)?;
-    }
-    if let Some(limit) = retention.max_stored_bytes {
-        keep_within(entries, limit, |entry| {
-            let was_removed = remove(store, &entry.id, &entry.folder)?;
-            collected.note_removal(was_removed);
-            Ok(was_removed)
+        each(store, false, |entry| {
+            let is_old = is_older(entry.timestamp, max_age, now);
+            if is_old && !entry.is_pinned {
+                collected.note_removal(remove(store, &entry.id, &entry.folder)?);
+            }
+            Ok(is_old)
         })?;
     }
+    if let Some(age) = retention.compress_after {
+        compress(store, |time| is_older(time, age, now), &mut collected)?;
+    }
+    if let Some(limit) = retention.max_stored_bytes {
+        keep_within(store, limit, &mut collected)?;
+    }
+    // Whoever comes next sees when it was done, or does it again.
+    let _ = layout::write_by_rename(&store.layout.tidied(), b"");
     Ok(collected)
+}
+
+/// Goes through the datasets, the oldest first, until `look` says that it has seen enough: through those
+/// that are not compressed, or all.
+pub(crate) fn each(
+    store: &Store,
+    only_unpacked: bool,
+    mut look: impl FnMut(&Entry) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
+    const AT_ONCE: u32 = 1_000;
+    let mut behind = None;
+    loop {
+        let entries = store.ask(|catalog| catalog.walk(behind.as_ref(), only_unpacked, AT_ONCE))?;
+        for entry in &entries {
+            if !look(entry)? {
+                return Ok(());
+            }
+        }
+        match entries.last() {
+            Some(last) => behind = Some(Place::of(last)),
+            None => return Ok(()),
+        }
+    }
 }
 
 /// What [`collect`] would remove if nothing were compressed before, and nobody were reading.
@@ -98,16 +125,33 @@ pub(crate) fn would_remove(
     retention: &Retention,
     now: Timestamp,
 ) -> Result<Vec<Entry>, StoreError> {
-    let mut entries = store.list(&Filter::default())?;
-    entries.reverse();
+    let mut going = Vec::new();
+    // How many of those that share their files are going.
+    let mut gone: HashMap<(String, u64), usize> = HashMap::new();
     let is_old = |entry: &Entry| {
         let is_older = |age| is_older(entry.timestamp, age, now);
         !entry.is_pinned && retention.max_age.is_some_and(is_older)
     };
-    let (mut going, staying) = entries.into_iter().partition::<Vec<_>, _>(is_old);
-    if let Some(limit) = retention.max_stored_bytes {
-        keep_within(staying, limit, |entry| {
-            going.push(entry.clone());
+    let mut quota = match retention.max_stored_bytes {
+        Some(limit) => Some(Quota::of(store, limit)?),
+        None => None,
+    };
+    // What goes by its age leaves its place to the others.
+    for by_age in [true, false] {
+        each(store, false, |entry| {
+            let goes = match &quota {
+                _ if by_age => is_old(entry),
+                Some(quota) => !is_old(entry) && quota.wants(entry),
+                None => return Ok(false),
+            };
+            if goes {
+                going.push(entry.clone());
+                let gone = gone.entry((entry.content.clone(), entry.stored_bytes)).or_default();
+                *gone += 1;
+                if let Some(quota) = &mut quota {
+                    quota.lose(entry, sharing(store, entry)?.saturating_sub(*gone));
+                }
+            }
             Ok(true)
         })?;
     }
@@ -122,13 +166,7 @@ pub(crate) fn shrink(store: &Store, limit: u64) -> Result<Collected, StoreError>
         return Ok(collected);
     }
     let _lock = lock(store)?;
-    let mut entries = store.list(&Filter::default())?;
-    entries.reverse();
-    keep_within(entries, limit, |entry| {
-        let was_removed = remove(store, &entry.id, &entry.folder)?;
-        collected.note_removal(was_removed);
-        Ok(was_removed)
-    })?;
+    keep_within(store, limit, &mut collected)?;
     Ok(collected)
 }
 
@@ -179,21 +217,32 @@ impl Collected {
 
 /// Brings the catalog in line with the files, and removes those that belong to no dataset and to no
 /// capture that is under way.
-fn sweep(store: &Store) -> Result<(), StoreError> {
-    let folders = store.layout.folders();
-    reconcile::catch_up(store, &folders)?;
-    for folder in folders {
+fn sweep(store: &Store, how_far: &mut HowFar<'_>) -> Result<(), StoreError> {
+    let total = store.ask(|catalog| catalog.count(&Filter::default()))?;
+    let mut looked_at = 0;
+    let mut go_on = |looked_at: u64| {
+        // Each is looked at twice: its files, and its line.
+        if how_far(looked_at / 2, total) { Ok(()) } else { Err(StoreError::Interrupted) }
+    };
+    for folder in store.layout.folders() {
+        looked_at += reconcile::catch_up(store, &folder)?;
+        go_on(looked_at)?;
         for path in hidden_files(&store.layout.folder(&folder)) {
             layout::remove(&path)?;
         }
     }
-    for entry in store.list(&Filter::default())? {
+    for path in hidden_files(&store.layout.claims()) {
+        layout::remove(&path)?;
+    }
+    each(store, false, |entry| {
         let metadata = store.layout.metadata(&entry.folder, &entry.id);
         if !store.layout.has(&entry.folder) || !layout::is_there(&metadata) {
             store.ask(|catalog| catalog.forget(&entry.id))?;
         }
-    }
-    Ok(())
+        looked_at += 1;
+        go_on(looked_at)?;
+        Ok(true)
+    })
 }
 
 /// Files that never got their name. A young one may be about to.
@@ -214,64 +263,98 @@ fn is_older(time: Timestamp, age: Duration, now: Timestamp) -> bool {
     now.duration_since(time) > age
 }
 
-/// Has as many of the oldest removed as it takes; `remove` says whether one is gone.
-fn keep_within(
-    entries: Vec<Entry>,
-    limit: u64,
-    mut remove: impl FnMut(&Entry) -> Result<bool, StoreError>,
-) -> Result<(), StoreError> {
-    // Equal payloads share their files: they are counted once, and gone with the last of them.
-    // A compressed one and a plain one are two.
-    let file_of = |entry: &Entry| (entry.content.clone(), entry.stored_bytes);
-    let mut sharing: HashMap<(String, u64), usize> = HashMap::new();
-    let mut total = 0;
-    for entry in &entries {
-        let count = sharing.entry(file_of(entry)).or_default();
-        *count += 1;
-        if *count == 1 {
-            total += entry.stored_bytes;
-        }
+/// Removes the oldest that are not pinned until the rest is within the quota.
+fn keep_within(store: &Store, limit: u64, collected: &mut Collected) -> Result<(), StoreError> {
+    // If they are few enough counted each time, they are.
+    if store.ask(Catalog::stored_bytes)? <= limit {
+        return Ok(());
     }
-    // The newest has just been given to somebody.
-    let newest = entries.last().map(|entry| entry.timestamp);
-    let may_go = |entry: &Entry| !entry.is_pinned && Some(entry.timestamp) != newest;
-    for entry in entries.into_iter().filter(may_go) {
-        if total <= limit {
-            break;
-        }
-        let was_removed = remove(&entry)?;
-        if let Some(count) = sharing.get_mut(&file_of(&entry)).filter(|_| was_removed) {
-            *count -= 1;
-            if *count == 0 {
-                total -= entry.stored_bytes;
+    let mut quota = Quota::of(store, limit)?;
+    each(store, false, |entry| {
+        if quota.wants(entry) {
+            let was_removed = remove(store, &entry.id, &entry.folder)?;
+            collected.note_removal(was_removed);
+            if was_removed {
+                quota.lose(entry, sharing(store, entry)?);
             }
         }
+        Ok(quota.is_exceeded())
+    })
+}
+
+/// How much there is, and may be. Equal payloads share their files: they are counted once, and gone with
+/// the last of them. A compressed one and a plain one are two.
+struct Quota {
+    limit: u64,
+    total: u64,
+    newest: Option<Timestamp>,
+}
+
+impl Quota {
+    fn of(store: &Store, limit: u64) -> Result<Self, StoreError> {
+        let newest = store.list(&Filter { limit: Some(1), ..Filter::default() })?;
+        Ok(Self {
+            limit,
+            total: store.ask(Catalog::stored_bytes_of_files)?,
+            newest: newest.first().map(|entry| entry.timestamp),
+        })
     }
-    Ok(())
+
+    fn is_exceeded(&self) -> bool {
+        self.total > self.limit
+    }
+
+    /// True if a dataset has to go. The newest has just been given to somebody.
+    fn wants(&self, entry: &Entry) -> bool {
+        self.is_exceeded() && !entry.is_pinned && Some(entry.timestamp) != self.newest
+    }
+
+    /// Takes a dataset off that is gone, whose files so many others still have.
+    fn lose(&mut self, entry: &Entry, sharing: usize) {
+        if sharing == 0 {
+            self.total = self.total.saturating_sub(entry.stored_bytes);
+        }
+    }
+}
+
+/// How many datasets there are that have the files of this one, itself included.
+fn sharing(store: &Store, entry: &Entry) -> Result<usize, StoreError> {
+    let twins = store.ask(|catalog| catalog.twins(&entry.content))?;
+    Ok(twins.iter().filter(|twin| twin.stored_bytes == entry.stored_bytes).count())
 }
 
 /// Compresses what is old and has not been unpacked since. Equal payloads stay one file.
 fn compress(
     store: &Store,
-    entries: &mut [Entry],
     is_old: impl Fn(Timestamp) -> bool,
     collected: &mut Collected,
 ) -> Result<(), StoreError> {
-    let mut twins: HashMap<String, Dataset> = HashMap::new();
-    for entry in entries.iter_mut().filter(|entry| is_old(entry.timestamp)) {
-        let Ok(dataset) = store.dataset(&entry.id) else { continue };
-        let twin = twins.get(&entry.content);
-        let mut has_changed = false;
+    each(store, true, |entry| {
+        if !is_old(entry.timestamp) {
+            return Ok(false);
+        }
+        let Ok(dataset) = store.dataset(&entry.id) else { return Ok(true) };
+        let twins = store.ask(|catalog| catalog.twins(&entry.content))?;
+        let twin = twins.iter().find(|twin| twin.is_packed && twin.id != entry.id);
+        let twin = twin.and_then(|twin| store.dataset(&twin.id).ok());
+        let (mut has_changed, mut is_done) = (false, true);
         for part in 0..dataset.metadata().parts.len() {
             let path = dataset.plain_path(part);
-            if !modified(&path).is_some_and(&is_old) {
-                continue;
+            match modified(&path) {
+                None => continue,
+                Some(time) if is_old(time) => {}
+                // It has been unpacked.
+                Some(_) => {
+                    is_done = false;
+                    continue;
+                }
             }
             if is_in_use(&path) {
                 collected.in_use += 1;
+                is_done = false;
                 break;
             }
-            let theirs = twin.and_then(|twin| {
+            let theirs = twin.as_ref().and_then(|twin| {
                 let theirs = layout::compressed(&twin.plain_path(part));
                 // Ours may be the only one that is sound.
                 store.sound.check(&theirs, || twin.verify(part)).ok().map(|()| theirs)
@@ -286,14 +369,10 @@ fn compress(
                 false
             });
         }
-        if has_changed {
-            collected.compressed += 1;
-            entry.stored_bytes = dataset.stored_bytes();
-            store.ask(|catalog| catalog.set_stored_bytes(&entry.id, entry.stored_bytes))?;
-        }
-        twins.insert(entry.content.clone(), dataset);
-    }
-    Ok(())
+        collected.compressed += usize::from(has_changed);
+        store.ask(|catalog| catalog.set_stored(&dataset, is_done))?;
+        Ok(true)
+    })
 }
 
 /// When a file was written; `None` if there is none.

@@ -93,13 +93,14 @@ impl Shelf {
 
     /// Removes and compresses what is old. A store that is not open is closed again.
     fn tidy(&self) {
-        if !Layout::new(&self.home).datasets().exists() || !Store::can_write(&self.home) {
+        let layout = Layout::new(&self.home);
+        if !layout.datasets().exists() || !Store::can_write(&self.home) || was_tidied(&layout) {
             return;
         }
         let _alone = self.alone();
         let open = self.state().store.clone();
         let store = open.map_or_else(|| Store::open(&self.home, self.durability).map(Arc::new), Ok);
-        tell(store.and_then(|store| store.collect_now(&self.retention)));
+        tell(store.and_then(|store| store.collect_now(&self.retention, &mut |_, _| true)));
     }
 
     /// Removes what is above the quota.
@@ -124,6 +125,12 @@ impl Shelf {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// True if another process has tidied up lately.
+fn was_tidied(layout: &Layout) -> bool {
+    let last = std::fs::symlink_metadata(layout.tidied()).and_then(|file| file.modified());
+    last.is_ok_and(|last| last.elapsed().is_ok_and(|since| since < TIDIED_EVERY))
 }
 
 fn tell(outcome: Result<Collected, StoreError>) {
@@ -181,6 +188,9 @@ mod tests {
 
         let store = shelf.store().unwrap();
         keep_something(&store);
+        shelf.tidy();
+        assert_eq!(store.list(&Filter::default()).unwrap().len(), 1, "once an hour is enough");
+        std::fs::remove_file(home.path().join("tidied")).unwrap();
         shelf.tidy();
         assert!(store.list(&Filter::default()).unwrap().is_empty());
         assert!(Arc::ptr_eq(&store, &shelf.store().unwrap()));

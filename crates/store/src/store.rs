@@ -4,10 +4,8 @@ use std::{
     fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
     time::Duration,
 };
 
@@ -15,9 +13,10 @@ use jiff::{Timestamp, ToSpan, civil::Date};
 use rustix::fs::{Access, access};
 
 use crate::{
-    Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Findings, Mapped, Retention,
-    StoreError, Usage, Verification, Viewer,
+    Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Findings, HowFar, Mapped,
+    Retention, StoreError, Usage, Verification, Viewer,
     catalog::{self, Catalog, usage},
+    claim::{self, Claim},
     compression,
     error::Doing,
     events,
@@ -33,8 +32,8 @@ pub struct Store {
     pub(crate) durability: Durability,
     patience: Duration,
     catalog: Mutex<Catalog>,
-    /// Whether the catalog may lack a dataset that was captured lately.
-    is_behind: AtomicBool,
+    /// What exists and has yet to be entered in the catalog.
+    to_enter: Mutex<Vec<New>>,
     /// Whether files may be made and changed.
     is_writable: bool,
     /// The files that need not be checked again.
@@ -49,6 +48,16 @@ pub(crate) const HURRY: Duration = Duration::from_millis(100);
 /// The same for opening it, which comes once. Whoever closes it last may be in the way, and may be a
 /// process that gives way to everything else; and without a catalog nothing can be kept.
 const OPENING: Duration = Duration::from_secs(2);
+
+/// A dataset that exists and has yet to be entered in the catalog.
+#[derive(Debug)]
+struct New {
+    dataset: Dataset,
+    claim: Option<Claim>,
+}
+
+/// More than this many claims are not held open while the catalog cannot be written.
+const MAX_NEW: usize = 200;
 
 /// When a dataset is safe against a loss of power. Against our own end it always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,11 +100,12 @@ impl Store {
             durability,
             patience,
             catalog: Mutex::new(catalog),
-            is_behind: AtomicBool::new(false),
+            to_enter: Mutex::default(),
             is_writable: true,
             sound: Sound::default(),
         };
-        store.catch_up();
+        claim::make_folder(&store.layout)?;
+        store.take_in();
         Ok(store)
     }
 
@@ -115,7 +125,7 @@ impl Store {
             layout,
             durability,
             patience: PATIENCE,
-            is_behind: AtomicBool::new(false),
+            to_enter: Mutex::default(),
             is_writable: false,
             sound: Sound::default(),
         })
@@ -211,7 +221,7 @@ impl Store {
     }
 
     fn note_size(&self, dataset: &Dataset) {
-        let noted = self.catalog().set_stored_bytes(dataset.id(), dataset.stored_bytes());
+        let noted = self.catalog().set_stored(dataset, dataset.is_packed());
         noted.unwrap_or_else(|error| events::catalog_behind(&error.into()));
     }
 
@@ -294,11 +304,15 @@ impl Store {
         retention::remove(self, id, &folder)
     }
 
-    /// Removes and compresses what `retention` says, as of `now`. An error if another process is at
-    /// it.
-    pub fn collect(&self, retention: &Retention, now: Timestamp) -> Result<Collected, StoreError> {
-        self.follow_catalog();
-        retention::collect(self, retention, now)
+    /// Removes and compresses what `retention` says, as of `now`, and tells how far it is. An error if
+    /// another process is at it.
+    pub fn collect(
+        &self,
+        retention: &Retention,
+        now: Timestamp,
+        how_far: &mut HowFar<'_>,
+    ) -> Result<Collected, StoreError> {
+        retention::collect(self, retention, now, how_far)
     }
 
     /// The datasets that [`Self::collect_now`] would remove, the oldest first. What it would compress
@@ -313,16 +327,86 @@ impl Store {
     }
 
     /// [`Self::collect`] as of now.
-    pub fn collect_now(&self, retention: &Retention) -> Result<Collected, StoreError> {
-        self.collect(retention, Timestamp::now())
+    pub fn collect_now(
+        &self,
+        retention: &Retention,
+        how_far: &mut HowFar<'_>,
+    ) -> Result<Collected, StoreError> {
+        self.collect(retention, Timestamp::now(), how_far)
     }
 
     /// Adds to what a tool has given today.
     pub fn add_usage(&self, server: &str, tool: &str, counts: Counts) -> Result<(), StoreError> {
+        self.enter_new(&[(server, tool, counts)])
+    }
+
+    /// Enters what has been captured lately in the catalog, and adds to what tools have given today:
+    /// `(server, tool, counts)`. All of it is written at once, or nothing. Then what was captured is made
+    /// safe against a loss of power.
+    pub fn enter_new(&self, counts: &[(&str, &str, Counts)]) -> Result<(), StoreError> {
+        make_durable(&self.enter_all(counts)?);
+        Ok(())
+    }
+
+    /// Enters what is new, and has it made safe on a thread of its own. If the catalog cannot be written,
+    /// that is left to whoever looks next: the dataset exists without it.
+    pub(crate) fn enter_new_at_once(&self) {
+        match self.enter_all(&[]) {
+            Ok(entered) if entered.is_empty() => {}
+            Ok(entered) => {
+                let entered = Arc::new(entered);
+                let on_its_own = entered.clone();
+                let thread = thread::Builder::new().name("sync".to_owned());
+                // Without a thread it is done here.
+                if thread.spawn(move || make_durable(&on_its_own)).is_err() {
+                    make_durable(&entered);
+                }
+            }
+            Err(error) => events::catalog_behind(&error),
+        }
+    }
+
+    /// Enters what is new; returns what has yet to be made safe.
+    fn enter_all(&self, counts: &[(&str, &str, Counts)]) -> Result<Vec<Dataset>, StoreError> {
+        self.follow_catalog();
+        let new = std::mem::take(&mut *self.to_enter());
+        if let Err(error) = self.enter(&new, counts) {
+            let mut again = self.to_enter();
+            again.extend(new);
+            // Without their claims they are for whoever looks next.
+            let too_many = again.len().saturating_sub(MAX_NEW);
+            again.drain(..too_many);
+            return Err(error);
+        }
+        let mut entered = Vec::new();
+        for New { dataset, claim } in new {
+            claim.map_or(Ok(()), Claim::end)?;
+            entered.push(dataset);
+        }
+        Ok(if self.durability == Durability::RightAfter { entered } else { Vec::new() })
+    }
+
+    fn enter(&self, new: &[New], counts: &[(&str, &str, Counts)]) -> Result<(), StoreError> {
         let since = usage::day(Timestamp::now());
-        let (server, tool) = (server.to_owned(), tool.to_owned());
-        let usage = Usage { server, tool, since, counts };
-        self.ask(|catalog| catalog.add_usage(&usage))
+        let enter = |catalog: &Catalog| {
+            catalog.at_once(|catalog| {
+                for New { dataset, .. } in new {
+                    catalog.settle(dataset)?;
+                    catalog.count_in(dataset.metadata(), true)?;
+                }
+                for (server, tool, counts) in counts {
+                    let (server, tool) = ((*server).to_owned(), (*tool).to_owned());
+                    catalog.add_usage(&Usage { server, tool, since, counts: *counts })?;
+                }
+                Ok(())
+            })
+        };
+        self.ask_as_it_is(enter)
+    }
+
+    /// A dataset exists.
+    pub(crate) fn is_new(&self, dataset: &Dataset, claim: Option<Claim>) {
+        self.to_enter().push(New { dataset: dataset.clone(), claim });
     }
 
     /// What has passed, by server and tool: in the last `days`, today included, or ever.
@@ -335,12 +419,21 @@ impl Store {
         self.ask(|catalog| catalog.usage(from.unwrap_or(Date::MIN)))
     }
 
-    /// Asks the catalog that is in place. One that turns out to be damaged is made anew, and asked again.
+    /// Asks the catalog that is in place, with all in it that exists. One that turns out to be damaged is
+    /// made anew, and asked again.
     pub(crate) fn ask<T>(
         &self,
         question: impl Fn(&Catalog) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         self.follow_catalog();
+        self.take_in();
+        self.ask_as_it_is(question)
+    }
+
+    fn ask_as_it_is<T>(
+        &self,
+        question: impl Fn(&Catalog) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let answer = question(&self.catalog());
         match answer {
             Err(error) if catalog::is_damage(&error) && self.is_writable => {
@@ -377,34 +470,19 @@ impl Store {
             Err(error) => return events::catalog_behind(&error),
         }
         drop(catalog);
-        self.catch_up();
+        self.take_in();
     }
 
-    /// Enters a dataset that has just come to exist. If the catalog cannot be written, that is left
-    /// to whoever looks next: the dataset exists without it.
-    pub(crate) fn enter(&self, dataset: &Dataset) {
-        let stored_bytes = dataset.stored_bytes();
-        let entered = self.catalog().settle(dataset.metadata(), dataset.folder(), stored_bytes);
-        match entered {
-            Ok(()) if self.is_behind.load(Ordering::Relaxed) => self.catch_up(),
-            Ok(()) => {}
-            Err(error) => {
-                self.is_behind.store(true, Ordering::Relaxed);
-                events::catalog_behind(&error.into());
-            }
-        }
-    }
-
-    /// Brings the catalog in line with the files of the last days; the others are looked at when
-    /// the store is tidied.
-    fn catch_up(&self) {
-        let folders = self.layout.folders();
-        let last = &folders[folders.len().saturating_sub(2)..];
-        let caught_up = reconcile::catch_up(self, last);
-        self.is_behind.store(caught_up.is_err(), Ordering::Relaxed);
-        if let Err(error) = caught_up {
+    /// Brings the catalog in line with what is being captured, or was by a process that has died.
+    fn take_in(&self) {
+        if let Err(error) = reconcile::take_in(self) {
             events::catalog_behind(&error);
         }
+    }
+
+    fn to_enter(&self) -> MutexGuard<'_, Vec<New>> {
+        // A list of what is whole in itself.
+        self.to_enter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
@@ -434,6 +512,20 @@ impl Store {
             return Ok(folder);
         }
         Err(StoreError::Unknown(id.clone()))
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if !self.to_enter().is_empty() {
+            self.enter_new_at_once();
+        }
+    }
+}
+
+fn make_durable(datasets: &[Dataset]) {
+    for dataset in datasets {
+        dataset.sync().unwrap_or_else(|error| events::sync_failed(dataset.id(), &error));
     }
 }
 

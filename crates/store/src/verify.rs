@@ -3,11 +3,12 @@
 use std::{fs::DirBuilder, io, io::Read, os::unix::fs::DirBuilderExt};
 
 use crate::{
-    Dataset, DatasetId, Entry, Filter, Store, StoreError,
+    Dataset, DatasetId, Entry, Store, StoreError,
+    catalog::Catalog,
     error::Doing,
     events, integrity,
     layout::{self, Folder},
-    reconcile,
+    reconcile, retention,
 };
 
 /// How to go about it.
@@ -44,9 +45,11 @@ pub struct Fault {
 pub(crate) fn all(store: &Store, how: &mut Verification<'_>) -> Result<Findings, StoreError> {
     let folders = store.layout.folders();
     if store.is_writable() {
-        reconcile::catch_up(store, &folders)?;
+        for folder in &folders {
+            reconcile::catch_up(store, folder)?;
+        }
     }
-    let total = store.list(&Filter::default())?.iter().map(|entry| entry.bytes).sum();
+    let total = store.ask(Catalog::bytes)?;
     let mut looking = Looking { store, how, total, findings: Findings::default() };
     for folder in &folders {
         for id in reconcile::datasets_in(&store.layout, folder) {
@@ -153,7 +156,7 @@ impl Looking<'_, '_> {
         if !self.store.is_writable() {
             return Ok(());
         }
-        let what = if !self.store.ask(crate::catalog::Catalog::is_whole)? {
+        let what = if !self.store.ask(Catalog::is_whole)? {
             "the catalog is damaged"
         } else if !self.is_catalog_right()? {
             "the catalog does not say what the files do"
@@ -170,9 +173,10 @@ impl Looking<'_, '_> {
 
     /// True if every line is what its dataset's metadata say.
     fn is_catalog_right(&self) -> Result<bool, StoreError> {
-        for entry in self.store.list(&Filter::default())? {
-            let is_right = match Dataset::load(&self.store.layout, &entry.folder, &entry.id) {
-                Ok(dataset) => is_line_of(&entry, &dataset),
+        let mut is_right = true;
+        retention::each(self.store, false, |entry| {
+            is_right = match Dataset::load(&self.store.layout, &entry.folder, &entry.id) {
+                Ok(dataset) => is_line_of(entry, &dataset),
                 // Removed just now, or long ago by hand.
                 Err(StoreError::Unknown(id)) => {
                     self.store.ask(|catalog| catalog.folder(&id))?.is_none()
@@ -180,11 +184,9 @@ impl Looking<'_, '_> {
                 // That has been told.
                 Err(_) => true,
             };
-            if !is_right {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+            Ok(is_right)
+        })?;
+        Ok(is_right)
     }
 
     fn progress(&mut self, id: &DatasetId) -> Result<(), StoreError> {
@@ -222,8 +224,8 @@ fn mend(store: &Store, dataset: &Dataset, part: usize) -> Result<&'static str, S
         return Ok("put right from its other copy");
     }
     let content = dataset.metadata().content();
-    let twins = store.list(&Filter::default())?.into_iter();
-    for twin in twins.filter(|entry| entry.content == content && entry.id != *dataset.id()) {
+    let twins = store.ask(|catalog| catalog.twins(&content))?.into_iter();
+    for twin in twins.filter(|twin| twin.id != *dataset.id()) {
         let Ok(twin) = store.dataset(&twin.id) else { continue };
         let Ok(theirs) = store.plain_file(&twin, part) else { continue };
         let ours = dataset.plain_path(part);

@@ -52,21 +52,33 @@ impl Viewer {
         Self { scope: Scope::Session, ..self.clone() }
     }
 
-    /// [`Self::sees`] as a condition on the catalog, with its values; `None` if there is none.
-    pub(crate) fn condition(&self) -> Option<(&'static str, Vec<Value>)> {
-        // What an older version has kept has neither, and must not be found by an empty name.
-        let text = |text: &Option<String>| match text.as_deref() {
-            None | Some("") => Value::Null,
-            Some(text) => Value::Text(text.to_owned()),
-        };
+    /// [`Self::sees`] as conditions on the catalog, with their values: a dataset fits if one set of them
+    /// holds.
+    pub(crate) fn ways(&self) -> Vec<Vec<(&'static str, Value)>> {
+        let session = vec![("session = ?", self.own_session())];
         match self.scope {
-            Scope::All => None,
-            Scope::Project => Some((
-                "(session = ? OR project = ?)",
-                vec![text(&self.session), text(&self.project)],
-            )),
-            Scope::Session => Some(("session = ?", vec![text(&self.session)])),
+            Scope::All => vec![Vec::new()],
+            Scope::Project => vec![session, vec![("project = ?", self.own_project())]],
+            Scope::Session => vec![session],
         }
+    }
+
+    /// The session's name in the catalog.
+    pub(crate) fn own_session(&self) -> Value {
+        own(self.session.as_deref())
+    }
+
+    /// The project's name in the catalog.
+    pub(crate) fn own_project(&self) -> Value {
+        own(self.project.as_deref())
+    }
+}
+
+/// What an older version has kept has neither, and must not be found by an empty name.
+fn own(name: Option<&str>) -> Value {
+    match name {
+        None | Some("") => Value::Null,
+        Some(name) => Value::Text(name.to_owned()),
     }
 }
 

@@ -129,7 +129,7 @@ fn a_compressed_dataset_has_a_path_that_anything_can_read() {
     let at_once = Some(std::time::Duration::ZERO);
     let retention = Retention { compress_after: at_once, ..Retention::default() };
     std::thread::sleep(std::time::Duration::from_millis(2));
-    assert_eq!(store.collect_now(&retention).unwrap().compressed, 1);
+    assert_eq!(store.collect_now(&retention, &mut |_, _| true).unwrap().compressed, 1);
     assert_eq!(dataset.path(0).extension().unwrap(), "zst");
     let mut path = forebay(["datasets", "path", dataset.id().as_str()]);
     let output = path.env("FOREBAY_HOME", &directory).output().unwrap();

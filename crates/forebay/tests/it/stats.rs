@@ -104,8 +104,12 @@ fn a_killed_process_has_counted_what_it_captured() {
     // Kills it, and lets it say nothing.
     drop(peer);
     let total = &stats_json("stats_killed")["total"];
-    assert_eq!((&total["results"], &total["captured"]), (&2.into(), &1.into()));
+    // What merely passed may not have been written.
+    let results = total["results"].as_u64().unwrap();
+    assert!((1..=2).contains(&results), "{total}");
+    assert_eq!(total["captured"], 1);
     assert_eq!(total["captured_tokens"], tokens_in(&store));
+    assert!(total["given_tokens"].as_u64().unwrap() > 100, "{total}");
 }
 
 #[test]

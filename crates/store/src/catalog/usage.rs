@@ -9,8 +9,12 @@ use std::{fmt::Write as _, path::Path, time::Duration};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use rusqlite::{Connection, OpenFlags, Row, params};
 
-use super::{Catalog, Place};
-use crate::Metadata;
+use super::{Catalog, Home};
+use crate::{DatasetId, Metadata};
+
+/// What a result has in tokens, and what was given in its place, as the metadata have it.
+const TOKENS: &str = "tokens";
+const SUMMARY_TOKENS: &str = "summaryTokens";
 
 pub(super) const TABLE: &str = "
     CREATE TABLE usage (
@@ -98,22 +102,44 @@ impl Catalog {
         Ok(())
     }
 
-    /// Counts a dataset as a result. How many tokens were given for it is not known any more.
-    pub(crate) fn recount(&self, metadata: &Metadata) -> rusqlite::Result<()> {
+    /// Counts a dataset that has been captured, unless that has been done. If nobody has counted the
+    /// result that it was made of, it is counted as one, too.
+    pub(crate) fn count_in(&self, metadata: &Metadata, is_noticed: bool) -> rusqlite::Result<()> {
+        let change = "UPDATE datasets SET counted = 1 WHERE id = ?1 AND NOT counted";
+        let mut change = self.connection.prepare_cached(change)?;
+        if change.execute([metadata.id.as_str()])? == 0 {
+            return Ok(());
+        }
         let description = &metadata.description;
-        let tokens = description.more.get("tokens").and_then(serde_json::Value::as_u64);
+        // Whatever else has been kept has not passed.
+        if !description.more.contains_key(TOKENS) {
+            return Ok(());
+        }
+        let number = |name: &str| {
+            let number = description.more.get(name).and_then(serde_json::Value::as_u64);
+            number.unwrap_or_default()
+        };
+        let mut counts = Counts {
+            captured: 1,
+            captured_tokens: number(TOKENS),
+            given_tokens: number(SUMMARY_TOKENS),
+            ..Counts::default()
+        };
+        if !is_noticed {
+            (counts.results, counts.bytes) = (1, description.original_size);
+        }
         self.add_usage(&Usage {
             server: description.server.clone(),
             tool: description.tool.clone(),
             since: day(metadata.timestamp),
-            counts: Counts {
-                results: 1,
-                bytes: description.original_size,
-                captured: 1,
-                captured_tokens: tokens.unwrap_or_default(),
-                given_tokens: 0,
-            },
+            counts,
         })
+    }
+
+    /// Notes that a dataset is among the counts.
+    pub(crate) fn is_counted(&self, id: &DatasetId) -> rusqlite::Result<()> {
+        let change = "UPDATE datasets SET counted = 1 WHERE id = ?1";
+        self.connection.prepare_cached(change)?.execute([id.as_str()]).map(drop)
     }
 
     /// What has passed since a day, by server and tool.
@@ -144,7 +170,7 @@ impl Catalog {
         uri.push_str("?mode=ro&immutable=1");
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(uri, flags).ok()?;
-        Self { connection, place: Place::Memory }.all_usage()
+        Self { connection, home: Home::Memory }.all_usage()
     }
 
     fn all_usage(&self) -> Option<Vec<Usage>> {

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::*;
 use crate::Description;
+use crate::{Scope, claim::Claim};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -224,11 +225,10 @@ fn a_capture_does_without_a_catalog_that_another_process_writes_to() {
     let second = Store::open_with(home.path(), Durability::RightAfter, HURRY).unwrap();
     assert!(names(&second).is_empty(), "opening does not wait either");
     other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(names(&open(&home)), [first.clone()].into());
-
-    other.execute_batch("DELETE FROM datasets").unwrap();
+    assert_eq!(names(&second), [first.clone()].into(), "by whoever looks next");
     let next = keep(&store, "a", b"2").id().clone();
-    assert_eq!(names(&store), [first, next].into(), "by the next capture");
+    assert_eq!(names(&store), [first, next].into());
+    assert_eq!(fs::read_dir(home.path().join("capturing")).unwrap().count(), 0);
 }
 
 #[test]
@@ -265,8 +265,8 @@ fn a_dataset_that_the_catalog_lacks_is_found_and_entered() {
     assert_eq!(read(&store.dataset(&ids[3]).unwrap(), 0), b"x");
     assert_eq!(names(&store), [ids[3].clone()].into());
     forget_all();
-    assert_eq!(names(&open(&home)), [ids[0].clone(), ids[1].clone()].into(), "the last days");
-    store.collect(&Retention::default(), now).unwrap();
+    assert_eq!(names(&open(&home)), [].into(), "nobody looks for what nobody was at");
+    store.collect(&Retention::default(), now, &mut |_, _| true).unwrap();
     assert_eq!(names(&store), ids.into_iter().collect());
 }
 
@@ -277,9 +277,9 @@ fn a_name_is_taken_by_whoever_captures_under_it_or_has() {
     let capture = store.capture().unwrap();
     let folder = Folder::of(Timestamp::now());
     let id = capture.id().clone();
-    assert!(crate::capture::claim(&store.layout, &folder, &id).unwrap().is_none());
+    assert!(Claim::make(&store.layout, &folder, &id).unwrap().is_none());
     capture.commit(described("a")).unwrap();
-    assert!(crate::capture::claim(&store.layout, &folder, &id).unwrap().is_none());
+    assert!(Claim::make(&store.layout, &folder, &id).unwrap().is_none());
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn who_only_looks_makes_nothing_and_sees_what_is_there() {
         Err(StoreError::Unknown(_))
     ));
     assert_eq!(
-        store.collect(&Retention::default(), Timestamp::now()).unwrap(),
+        store.collect(&Retention::default(), Timestamp::now(), &mut |_, _| true).unwrap(),
         Collected::default()
     );
     assert!(!nowhere.exists());
@@ -340,7 +340,7 @@ fn where_nothing_can_be_written_what_was_kept_can_be_read() {
     let compressed = keep(&store, "a", &payload);
     let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
     let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
-    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 1);
+    assert_eq!(store.collect(&retention, tomorrow, &mut |_, _| true).unwrap().compressed, 1);
     let plain = keep(&store, "b", b"[1]");
     store.pin(plain.id()).unwrap();
     store.add_usage("shop", "a", passed(3, 30)).unwrap();
@@ -383,7 +383,7 @@ fn what_would_go_is_what_goes() {
         store.would_remove(&retention).unwrap().into_iter().map(|entry| entry.id).collect();
     assert_eq!(going, [ids[3].clone(), ids[2].clone(), ids[1].clone()]);
     assert_eq!(names(&store).len(), 5, "nothing is gone yet");
-    assert_eq!(store.collect(&retention, now).unwrap().removed, 3);
+    assert_eq!(store.collect(&retention, now, &mut |_, _| true).unwrap().removed, 3);
     assert_eq!(names(&store), [ids[0].clone(), ids[4].clone()].into());
 }
 
@@ -418,14 +418,17 @@ fn age_takes_what_is_not_pinned() {
     );
     store.pin(&pinned).unwrap();
     let retention = Retention { max_age: Some(30 * DAY), ..Retention::default() };
-    assert_eq!(store.collect(&retention, now).unwrap().removed, 1);
+    assert_eq!(store.collect(&retention, now, &mut |_, _| true).unwrap().removed, 1);
     assert_eq!(names(&store), [pinned.clone(), young.clone()].into());
     assert!(!names(&store).contains(&old));
 
     // A clock that is set back, or far ahead for the captures, makes nothing old.
-    assert_eq!(store.collect(&retention, days(100)).unwrap(), Collected::default());
+    assert_eq!(
+        store.collect(&retention, days(100), &mut |_, _| true).unwrap(),
+        Collected::default()
+    );
     store.unpin(&pinned).unwrap();
-    assert_eq!(store.collect(&retention, now).unwrap().removed, 1);
+    assert_eq!(store.collect(&retention, now, &mut |_, _| true).unwrap().removed, 1);
     assert_eq!(names(&store), [young].into());
 }
 
@@ -441,7 +444,7 @@ fn quota_takes_the_oldest_first() {
     let twin = keep_at(&store, now, &[0; 100]);
     store.pin(&ids[4]).unwrap();
     let retention = Retention { max_stored_bytes: Some(300), ..Retention::default() };
-    assert_eq!(store.collect(&retention, now).unwrap().removed, 2);
+    assert_eq!(store.collect(&retention, now, &mut |_, _| true).unwrap().removed, 2);
     assert_eq!(names(&store), [ids[0].clone(), twin, ids[1].clone(), ids[4].clone()].into());
 }
 
@@ -456,14 +459,18 @@ fn old_payloads_are_compressed_and_read_as_before() {
     blake3::Hasher::new().finalize_xof().fill(&mut noise);
     let incompressible = keep_at(&store, now - SignedDuration::from_hours(48), &noise);
     let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
-    assert_eq!(store.collect(&retention, now).unwrap().compressed, 1);
+    assert_eq!(store.collect(&retention, now, &mut |_, _| true).unwrap().compressed, 1);
     let dataset = store.dataset(&id).unwrap();
     assert!(dataset.path(0).to_str().unwrap().ends_with("_data.json.zst"));
     assert!(read(&dataset, 0) == payload);
     assert!(read(&store.dataset(&incompressible).unwrap(), 0) == noise);
     let entry = store.list(&Filter::default()).unwrap().into_iter().find(|entry| entry.id == id);
     assert!(entry.unwrap().stored_bytes < 1000);
-    assert_eq!(store.collect(&retention, now).unwrap(), Collected::default(), "only once");
+    assert_eq!(
+        store.collect(&retention, now, &mut |_, _| true).unwrap(),
+        Collected::default(),
+        "only once"
+    );
 }
 
 #[test]
@@ -474,7 +481,7 @@ fn the_file_of_a_dataset_is_plain_for_whoever_asks() {
     let payload = b"all work and no play ".repeat(1000);
     let id = keep_at(&store, now - SignedDuration::from_hours(48), &payload);
     let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
-    assert_eq!(store.collect(&retention, now).unwrap().compressed, 1);
+    assert_eq!(store.collect(&retention, now, &mut |_, _| true).unwrap().compressed, 1);
     let twin = keep(&store, "t", &payload);
     assert!(fs::read(twin.path(0)).unwrap() == payload, "not that of a compressed one");
 
@@ -485,9 +492,13 @@ fn the_file_of_a_dataset_is_plain_for_whoever_asks() {
     assert_eq!(store.plain_file(&dataset, 0).unwrap(), plain);
     let entries = store.list(&Filter::default()).unwrap();
     assert!(entries.iter().all(|entry| entry.stored_bytes == entry.bytes));
-    assert_eq!(store.collect(&retention, now).unwrap().compressed, 0, "it is in use");
+    assert_eq!(
+        store.collect(&retention, now, &mut |_, _| true).unwrap().compressed,
+        0,
+        "it is in use"
+    );
     let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
-    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 2);
+    assert_eq!(store.collect(&retention, tomorrow, &mut |_, _| true).unwrap().compressed, 2);
     assert!(compressed.exists() && read(&dataset, 0) == payload);
 }
 
@@ -499,7 +510,7 @@ fn several_that_unpack_the_same_payload_all_see_the_whole_of_it() {
     let dataset = keep(&store, "t", &payload);
     let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
     let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
-    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 1);
+    assert_eq!(store.collect(&retention, tomorrow, &mut |_, _| true).unwrap().compressed, 1);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -519,7 +530,7 @@ fn equal_content_stays_one_file_when_it_is_compressed() {
     let twins = [keep(&store, "a", &payload), keep(&store, "b", &payload)];
     let retention = Retention { compress_after: Some(DAY), ..Retention::default() };
     let tomorrow = Timestamp::now() + SignedDuration::from_hours(25);
-    assert_eq!(store.collect(&retention, tomorrow).unwrap().compressed, 2);
+    assert_eq!(store.collect(&retention, tomorrow, &mut |_, _| true).unwrap().compressed, 2);
     let files = twins.map(|twin| (twin.path(0).extension().unwrap().to_owned(), twin.path(0)));
     assert!(files.iter().all(|(ending, _)| ending == "zst"));
     let [one, other] = files.map(|(_, path)| fs::metadata(path).unwrap().ino());
@@ -539,14 +550,14 @@ fn nothing_is_taken_from_a_reader() {
         compress_after: Some(Duration::ZERO),
         max_stored_bytes: Some(0),
     };
-    let collected = store.collect(&retention, now).unwrap();
+    let collected = store.collect(&retention, now, &mut |_, _| true).unwrap();
     assert_eq!((collected.removed, collected.compressed), (0, 0));
     assert!(collected.in_use > 0 && !store.remove(&id).unwrap());
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).unwrap();
     assert!(bytes == payload);
     drop(reader);
-    assert_eq!(store.collect(&retention, now).unwrap().removed, 1);
+    assert_eq!(store.collect(&retention, now, &mut |_, _| true).unwrap().removed, 1);
 }
 
 #[test]
@@ -557,10 +568,10 @@ fn only_one_process_cleans_at_a_time() {
     let other = File::create(store.layout.housekeeping_lock()).unwrap();
     other.lock().unwrap();
     let retention = Retention { max_age: Some(DAY), ..Retention::default() };
-    let refused = store.collect(&retention, Timestamp::now());
+    let refused = store.collect(&retention, Timestamp::now(), &mut |_, _| true);
     assert!(matches!(refused, Err(StoreError::BeingTidied)));
     drop(other);
-    assert_eq!(store.collect(&retention, Timestamp::now()).unwrap().removed, 1);
+    assert_eq!(store.collect(&retention, Timestamp::now(), &mut |_, _| true).unwrap().removed, 1);
 }
 
 /// Runs this test binary again as another process that captures into `home`; see
@@ -709,7 +720,7 @@ fn a_process_killed_at_any_moment_leaves_no_half_dataset() {
         assert_eq!(bytes.len(), 500_000);
         assert_eq!(dataset.metadata().parts[0].blake3, blake3::hash(&bytes).to_hex().as_str());
     }
-    store.collect(&Retention::default(), Timestamp::now()).unwrap();
+    store.collect(&Retention::default(), Timestamp::now(), &mut |_, _| true).unwrap();
     let is_named = |path: &PathBuf| !path.file_name().unwrap().as_encoded_bytes().starts_with(b".");
     let count = files(&home).iter().filter(|path| is_named(path)).count();
     assert_eq!(count, 2 * names(&store).len(), "a payload and its metadata each, nothing else");
@@ -728,4 +739,111 @@ fn a_write_that_fails_leaves_nothing() {
 fn a_home_that_cannot_be_made_is_an_error_that_names_it() {
     let error = Store::open(Path::new("/dev/null/home"), Durability::RightAfter).unwrap_err();
     assert_eq!(error.to_string(), "cannot create `/dev/null/home/datasets`");
+}
+
+fn with_tokens(tool: &str, session: &str, project: &str) -> Description {
+    let more =
+        json!({"tokens": 9_000, "summaryTokens": 500, "session": session, "project": project});
+    Description { more: more.as_object().unwrap().clone(), ..described(tool) }
+}
+
+fn keep_for_later(store: &Store, description: Description) -> Dataset {
+    let mut capture = store.capture().unwrap();
+    capture.start_part("json").unwrap().write_all(b"[]").unwrap();
+    capture.finish(description).unwrap().commit_and_enter_later().unwrap()
+}
+
+#[test]
+fn what_was_captured_is_seen_by_all_before_it_is_entered_and_counted_once() {
+    let home = tempfile::tempdir().unwrap();
+    let (store, other) = (open(&home), open(&home));
+    let dataset = keep_for_later(&store, with_tokens("orders", "s", "p"));
+    assert_eq!(names(&other), [dataset.id().clone()].into());
+    assert_eq!(names(&open(&home)), [dataset.id().clone()].into());
+    assert!(other.usage(None).unwrap().is_empty(), "its own process counts it");
+    store.enter_new(&[("shop", "orders", passed(1, 7))]).unwrap();
+    let captured =
+        Counts { captured: 1, captured_tokens: 9_000, given_tokens: 500, ..passed(1, 7) };
+    assert_eq!(other.usage(None).unwrap()[0].counts, captured);
+    assert_eq!(fs::read_dir(home.path().join("capturing")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_a_process_had_not_entered_when_it_died_is_entered_and_counted_once() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let dataset = keep_for_later(&store, with_tokens("orders", "s", "p"));
+    // As if it had died here: the claim is there, and nobody holds it.
+    store.to_enter().clear();
+    let captured =
+        Counts { captured: 1, captured_tokens: 9_000, given_tokens: 500, ..passed(1, 7) };
+    for _ in 0..2 {
+        let next = open(&home);
+        assert_eq!(names(&next), [dataset.id().clone()].into());
+        assert_eq!(next.usage(None).unwrap()[0].counts, captured);
+    }
+}
+
+#[test]
+fn totals_are_what_a_count_would_give() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let (tools, sessions, projects) = (["a", "b"], ["s", "t", "u"], ["p", "q", ""]);
+    let mut kept = Vec::new();
+    for number in 0..60 {
+        let (tool, session) = (tools[number % 2], sessions[number / 2 % 3]);
+        // A session may change its project.
+        let project = projects[number / 7 % 3];
+        kept.push(keep_for_later(&store, with_tokens(tool, session, project)).id().clone());
+    }
+    for id in kept.iter().step_by(3) {
+        assert!(store.remove(id).unwrap());
+    }
+    let entries = store.list(&Filter::default()).unwrap();
+    assert_eq!(
+        store.catalog().stored_bytes().unwrap(),
+        entries.iter().map(|it| it.stored_bytes).sum::<u64>()
+    );
+    for (scope, session, project) in [
+        (Scope::All, None, None),
+        (Scope::Session, Some("s"), Some("p")),
+        (Scope::Session, None, Some("p")),
+        (Scope::Project, Some("t"), Some("q")),
+        (Scope::Project, Some("nobody"), Some("p")),
+        (Scope::Project, Some("u"), None),
+    ] {
+        let viewer = Viewer {
+            scope,
+            session: session.map(str::to_owned),
+            project: project.map(str::to_owned),
+        };
+        for tool in [None, Some("a"), Some("none")] {
+            let filter = Filter {
+                viewer: viewer.clone(),
+                tool: tool.map(str::to_owned),
+                ..Filter::default()
+            };
+            let seen: Vec<Entry> = entries
+                .iter()
+                .filter(|entry| {
+                    let dataset = store.dataset(&entry.id).unwrap();
+                    viewer.sees(dataset.metadata()) && tool.is_none_or(|tool| entry.tool == tool)
+                })
+                .cloned()
+                .collect();
+            assert_eq!(store.list(&filter).unwrap(), seen, "{filter:?}");
+            assert_eq!(store.count(&filter).unwrap(), seen.len() as u64, "{filter:?}");
+            let since = Filter { from: Some(Timestamp::UNIX_EPOCH), ..filter.clone() };
+            assert_eq!(store.count(&since).unwrap(), seen.len() as u64, "{filter:?}");
+            let page = Filter { offset: 3, limit: Some(4), ..filter };
+            let expected: Vec<Entry> = seen.iter().skip(3).take(4).cloned().collect();
+            assert_eq!(store.list(&page).unwrap(), expected);
+        }
+        let mut origins = store.origins(&viewer).unwrap();
+        origins.sort();
+        let filter = Filter { viewer, ..Filter::default() };
+        let seen: BTreeSet<_> =
+            store.list(&filter).unwrap().into_iter().map(|it| (it.server, it.tool)).collect();
+        assert_eq!(origins, seen.into_iter().collect::<Vec<_>>());
+    }
 }

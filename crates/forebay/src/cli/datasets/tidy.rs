@@ -7,15 +7,18 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use forebay_query::Conduct;
 use forebay_store::{Collected, Dataset, Entry, Filter, Retention, Store};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::{
     cli::{
+        ask::Interrupted,
         datasets::find,
         exit::Exit,
         figures::{counted, grouped, size},
+        progress::Progress,
         screen::Screen,
         table::{Column, Table},
     },
@@ -138,7 +141,17 @@ pub(super) fn gc(
         let going = store.would_remove(&retention)?;
         return would_go(&going, arguments.json, out);
     }
-    let Collected { removed, compressed, in_use } = store.collect_now(&retention)?;
+    let progress = Progress::start()?;
+    let collected = store.collect_now(&retention, &mut |looked_at, total| {
+        #[expect(clippy::cast_precision_loss, reason = "it is for a bar")]
+        let done = looked_at as f64 / total.max(1) as f64;
+        progress.progress(done, &format!("looking at {}", counted(total, "dataset")));
+        !progress.is_cancelled()
+    });
+    if progress.end() {
+        return Err(Interrupted.into());
+    }
+    let Collected { removed, compressed, in_use } = collected?;
     if arguments.json {
         let counts = json!({"removed": removed, "compressed": compressed, "in_use": in_use});
         writeln!(out, "{counts}")?;

@@ -1,0 +1,99 @@
+//! A claim on a dataset's name: a file that its process holds locked from before the dataset's first
+//! file is made until the dataset is in the catalog, and that says where these files are.
+//!
+//! All claims lie in one folder. So whatever is new, or was left behind by a process that died, is found
+//! by a look at that folder, however much has been kept.
+
+use std::{
+    fs::{self, DirBuilder, File},
+    io::{self, Read, Write},
+    os::unix::fs::DirBuilderExt,
+};
+
+use crate::{
+    DatasetId, StoreError,
+    error::Doing,
+    layout::{self, Folder, Layout},
+};
+
+/// A claim of our own. Dropped, it stays for whoever looks next, as if we had died.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    layout: Layout,
+    id: DatasetId,
+    _locked: File,
+}
+
+/// A claim that was found.
+pub(crate) struct Found {
+    pub(crate) id: DatasetId,
+    pub(crate) folder: Folder,
+    /// Ours from now on, if whoever made it has died.
+    pub(crate) left_behind: Option<Claim>,
+}
+
+impl Claim {
+    /// Makes one; `None` if the name is taken. It is locked before it has its name, so that nobody finds
+    /// it unlocked while we live.
+    pub(crate) fn make(
+        layout: &Layout,
+        folder: &Folder,
+        id: &DatasetId,
+    ) -> Result<Option<Self>, StoreError> {
+        let path = layout.claim(id);
+        let nameless = layout::hidden(&path);
+        let mut file = match layout::create(&nameless) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_folder(layout)?;
+                layout::create(&nameless).doing("create", &nameless)?
+            }
+            file => file.doing("create", &nameless)?,
+        };
+        // Only one at a time gets here with this name; who was here before has left one of these.
+        if layout::is_there(&path) || layout::is_there(&layout.metadata(folder, id)) {
+            layout::remove(&nameless)?;
+            return Ok(None);
+        }
+        file.lock()
+            .and_then(|()| file.write_all(folder.as_str().as_bytes()))
+            .and_then(|()| fs::rename(&nameless, &path))
+            .doing("claim", &path)?;
+        Ok(Some(Self { layout: layout.clone(), id: id.clone(), _locked: file }))
+    }
+
+    /// Gives it up: there is nothing left to be found.
+    pub(crate) fn end(self) -> Result<(), StoreError> {
+        layout::remove(&self.layout.claim(&self.id))
+    }
+}
+
+/// Makes the folder for claims.
+pub(crate) fn make_folder(layout: &Layout) -> Result<(), StoreError> {
+    let path = layout.claims();
+    DirBuilder::new().recursive(true).mode(0o700).create(&path).doing("create", &path)
+}
+
+/// All claims that there are.
+pub(crate) fn all(layout: &Layout) -> Vec<Found> {
+    let entries = fs::read_dir(layout.claims()).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| found(layout, DatasetId::parse(&name)?)).collect()
+}
+
+/// True while a living process captures the dataset.
+pub(crate) fn is_held(layout: &Layout, id: &DatasetId) -> bool {
+    layout::open(&layout.claim(id)).is_ok_and(|file| file.try_lock().is_err())
+}
+
+fn found(layout: &Layout, id: DatasetId) -> Option<Found> {
+    let mut file = layout::open(&layout.claim(&id)).ok()?;
+    let mut text = String::new();
+    let longest = Folder::LENGTH as u64 + 1;
+    (&mut file).take(longest).read_to_string(&mut text).ok()?;
+    let folder = Folder::parse(&text)?;
+    let is_left = file.try_lock().is_ok();
+    let left_behind =
+        is_left.then(|| Claim { layout: layout.clone(), id: id.clone(), _locked: file });
+    Some(Found { id, folder, left_behind })
+}
