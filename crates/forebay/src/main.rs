@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod memory;
 mod observe;
+mod regular;
 mod trust;
 
 use std::{

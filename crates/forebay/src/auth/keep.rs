@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 use tokio::time::{Instant, sleep};
 
 use super::{Address, Login};
+use crate::regular;
 
 /// How long a process waits for another that is at the same login, and how often it looks.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -132,7 +133,7 @@ impl Keep {
 }
 
 fn read_file(path: &Path) -> Result<Option<Login>> {
-    let text = match fs::read(path) {
+    let text = match regular::contents(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => {

@@ -1,6 +1,6 @@
 //! Settings from `forebay.toml`.
 
-use std::{collections::HashSet, fs, io::ErrorKind, ops::Range, path::Path};
+use std::{collections::HashSet, io::ErrorKind, ops::Range, path::Path};
 
 use forebay_intercept::{Glob, ToolRule, When};
 use toml::{
@@ -14,12 +14,13 @@ use super::{
     problem::{Weight, nearest},
     settings::{SETTINGS, TOOL_KEYS, named},
 };
+use crate::regular;
 
 const TOOLS: &str = "tools";
 
 /// Reads the file at `path`, which someone named: it must be there.
 pub(super) fn read_named(path: &Path, config: &mut Config, problems: &mut Vec<Problem>) {
-    match fs::read_to_string(path) {
+    match regular::text(path) {
         Ok(text) => read(path, &text, config, problems),
         Err(error) => problems.push(Problem::of_file(path, format!("cannot be read: {error}"))),
     }
@@ -27,7 +28,7 @@ pub(super) fn read_named(path: &Path, config: &mut Config, problems: &mut Vec<Pr
 
 /// Reads the file at `path`, if there is one.
 pub(super) fn read_if_there(path: &Path, config: &mut Config, problems: &mut Vec<Problem>) {
-    match fs::read_to_string(path) {
+    match regular::text(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
         _ => read_named(path, config, problems),
     }

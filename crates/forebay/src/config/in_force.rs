@@ -1,10 +1,11 @@
 //! The settings that hold, each as it was written and with the place where that is.
 
-use std::{fs, ops::Range};
+use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
 use super::{Config, Problems, Sources, environment, settings::SETTINGS};
+use crate::regular;
 
 /// What holds.
 pub(crate) struct InForce {
@@ -27,7 +28,7 @@ pub(crate) fn of(sources: &Sources) -> Result<InForce, Problems> {
     let (config, _) = Config::load(sources)?;
     let home = environment::home(&sources.variables).map_err(|problem| Problems(vec![problem]))?;
     let path = environment::named_file(sources).unwrap_or_else(|| home.join("forebay.toml"));
-    let text = fs::read_to_string(&path);
+    let text = regular::text(&path);
     let file = match &text {
         Ok(_) => format!("Settings are read from {}.", path.display()),
         Err(_) => format!("There is no {}; settings can be written there.", path.display()),
@@ -83,6 +84,8 @@ fn add(found: &mut Vec<(String, String, usize)>, text: &str, prefix: &str, table
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

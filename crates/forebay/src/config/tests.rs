@@ -312,6 +312,16 @@ fn a_file_that_is_named_must_be_there() {
 }
 
 #[test]
+fn settings_that_are_no_regular_file_keep_nobody_waiting() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("forebay.toml");
+    assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+    let said = load(vec![("FOREBAY_HOME".into(), home.path().into())]).unwrap_err().to_string();
+    let expected = format!("{}: cannot be read: it is not a regular file", file.display());
+    assert!(said.ends_with(&expected), "{said}");
+}
+
+#[test]
 fn a_variable_that_means_nothing_is_a_warning() {
     let given = [("FOREBAY_TRESHOLD", "9"), ("FOREBAY_MODE", "x"), ("OTHER", "y")];
     let (config, warnings) = load(variables(&given)).unwrap();

@@ -1,0 +1,62 @@
+//! Reads a file of ours whose place is known in advance, so that anything may have been put there.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Read},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
+
+/// Nobody writes more settings than this, and no login is longer.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The bytes of the file at `path`. A pipe, a device and what is too long are errors: they could keep
+/// the program waiting, or never end.
+pub(crate) fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    // Without the flag, opening a pipe waits until somebody writes to it.
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other("it is longer than 1 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// The same as text.
+pub(crate) fn text(path: &Path) -> io::Result<String> {
+    String::from_utf8(contents(path)?).map_err(|_| io::Error::other("it is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
+            let error = contents(path).unwrap_err();
+            assert_eq!(error.to_string(), "it is not a regular file", "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), vec![b'#'; 1 << 20]).unwrap();
+        assert_eq!(text(file.path()).unwrap().len(), 1 << 20);
+        fs::write(file.path(), vec![b'#'; (1 << 20) + 1]).unwrap();
+        assert_eq!(text(file.path()).unwrap_err().to_string(), "it is longer than 1 MiB");
+        fs::write(file.path(), b"\xff").unwrap();
+        assert_eq!(text(file.path()).unwrap_err().to_string(), "it is not UTF-8");
+    }
+}
