@@ -1,13 +1,13 @@
 //! `export-dataset`: a dataset, or the result of a query, as a file for others to use.
 
 mod formulas;
+mod place;
 mod xlsx;
 
 use std::{
     fmt::Write as _,
-    fs::{self, File, OpenOptions},
-    io::{self, BufReader, BufWriter},
-    os::unix::fs::OpenOptionsExt,
+    fs::{self, File},
+    io::{BufReader, BufWriter},
     path::{Path, PathBuf},
 };
 
@@ -22,6 +22,7 @@ use crate::{
     error::refuse,
     reply::Reply,
 };
+pub(crate) use place::{create, folder_of, named, placed, unwritable};
 
 /// The form of an exported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,7 +148,8 @@ pub fn export(
     let folder = folder_of(desk, path)?;
     // It has no name of its own before it is whole.
     let partial = Unnamed(folder.join(format!(".export-{}", unique())));
-    let Outcome { rows, notes, sources } = write(desk, subject, form, &partial.0, conduct)?;
+    let Outcome { rows, notes, sources } = write(desk, subject, form, &partial.0, conduct)
+        .map_err(|error| place::of_target(error, &partial.0, path.unwrap_or(&folder)))?;
     let bytes = fs::metadata(&partial.0)?.len();
     let path = match path {
         Some(path) => placed(&partial.0, path)?,
@@ -192,11 +194,6 @@ fn write(
         }
         ExportForm::Xlsx => xlsx::write(desk, &subject.query, file, conduct),
     }
-}
-
-/// Creates a file that only its owner may read; fails if there is one.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// The first rows of a query as a file of that form holds them, and how they differ from that. The
@@ -281,45 +278,6 @@ pub(crate) fn link(path: &Path, media_type: &str) -> serde_json::Value {
     json!({"type": "resource_link", "uri": uri(path), "name": name, "mimeType": media_type})
 }
 
-/// The folder of a file that is to be written: of `path`, where there must be none, or that for
-/// exports.
-pub(crate) fn folder_of(desk: &Desk, path: Option<&Path>) -> Result<PathBuf, ToolError> {
-    let Some(path) = path else { return Ok(desk.folder("exports")?.canonicalize()?) };
-    if path.exists() {
-        return refuse!("{} exists already: choose another name.", path.display());
-    }
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match folder.canonicalize() {
-        Ok(folder) if folder.is_dir() => Ok(folder),
-        _ => refuse!("There is no folder {}: make it first.", folder.display()),
-    }
-}
-
-/// Gives a file its name, if nobody else has taken it since.
-pub(crate) fn placed(file: &Path, path: &Path) -> Result<PathBuf, ToolError> {
-    fs::hard_link(file, path)?;
-    Ok(path.to_owned())
-}
-
-/// Gives a file the first free name of its kind: `name.csv`, `name-2.csv` and so on.
-pub(crate) fn named(
-    file: &Path,
-    folder: &Path,
-    name: &str,
-    extension: &str,
-) -> Result<PathBuf, ToolError> {
-    let mut number = 1_u64;
-    loop {
-        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-        let path = folder.join(format!("{name}{suffix}.{extension}"));
-        // A link is never made over a file that is there.
-        match fs::hard_link(file, &path) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-            other => return Ok(other.map(|()| path)?),
-        }
-    }
-}
-
 /// The query with nested values as JSON, where the form has no other way to write them.
 fn readable(
     desk: &Desk,
@@ -365,17 +323,6 @@ fn uri(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_file_is_written_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("partial");
-        fs::write(&file, "new").unwrap();
-        fs::write(folder.path().join("a.csv"), "old").unwrap();
-        let path = named(&file, folder.path(), "a", "csv").unwrap();
-        assert_eq!(path.file_name().unwrap(), "a-2.csv");
-        assert_eq!(fs::read_to_string(folder.path().join("a.csv")).unwrap(), "old");
-    }
 
     #[test]
     fn a_link_is_a_valid_uri() {

@@ -41,7 +41,7 @@ pub struct Plot {
     pub kind: ChartKind,
     /// The column along the bottom.
     pub x: String,
-    /// The column of heights, or of a heatmap's rows.
+    /// The column of heights, or of a heatmap's rows; bars and lines without it count rows.
     pub y: Option<String>,
     /// The column that colours tell apart, or that colours a heatmap's cells.
     pub series: Option<String>,
@@ -83,7 +83,9 @@ pub fn plot(
     let partial = Unnamed(folder.join(format!(".chart-{}", unique())));
     let is_png = path.and_then(Path::extension).is_some_and(|it| it.eq_ignore_ascii_case("png"));
     let picture = if is_png { &png } else { drawing.svg().as_bytes() };
-    export::create(&partial.0)?.write_all(picture)?;
+    export::create(&partial.0)
+        .and_then(|mut file| file.write_all(picture))
+        .map_err(|error| export::unwritable(path.unwrap_or(&folder), &error))?;
     let name = format!("{}-{}", subject.name, plot.kind);
     let file = match path {
         Some(path) => export::placed(&partial.0, path)?,

@@ -281,6 +281,8 @@ fn files_are_written_in_every_form_and_never_over_another() {
         (&["export", &orders][..], 2),
         (&["export", "--format", "csv"], 2),
         (&["export", &orders, "--output", "/nowhere/a.csv"], 4),
+        (&["export", &orders, "--output", "/proc/a.csv"], 4),
+        (&["plot", &orders, "--chart", "line", "--x", "id", "--output", "/proc/a.svg"], 4),
         (&["export", "list_nothing", "--output", &file("b.csv")], 3),
         (&["plot", &orders, "--chart", "bar", "--x", "contry"], 4),
         (&["plot", &orders, "--chart", "pie", "--x", "country"], 2),
@@ -289,6 +291,9 @@ fn files_are_written_in_every_form_and_never_over_another() {
         let (stdout, told, code) = said(mistake);
         assert_eq!((stdout.as_str(), code), ("", Some(expected)), "{told}");
         assert_eq!(told.matches("forebay: ").count(), 1, "{told}");
+        let is_raw =
+            ["IO Error", ".export", ".chart", "os error"].iter().any(|it| told.contains(it));
+        assert!(!is_raw, "{told}");
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 7, "nothing half-made is left");
 }

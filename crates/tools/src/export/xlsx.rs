@@ -1,6 +1,6 @@
 //! A workbook with one sheet.
 
-use std::path::Path;
+use std::{io::Write as _, path::Path};
 
 use forebay_query::{Column, Conduct, Query, Selected};
 use forebay_wire::walk;
@@ -44,15 +44,15 @@ pub(super) fn write(
     }
     let mut book = Workbook::new();
     let filled = fill(book.add_worksheet_with_constant_memory(), &found);
-    let out = export::create(file)?;
-    match filled.and_then(|changed| book.save_to_writer(out).map(|()| changed)) {
-        Ok(changed) => Ok(Outcome {
-            rows: found.rows.len() as u64,
-            notes: changed.told(),
-            sources: found.sources,
-        }),
-        Err(error) => refuse!("The workbook cannot be written: {error}. Choose csv instead."),
-    }
+    // In memory first: the library panics where a disk is full.
+    let (changed, bytes) = match filled.and_then(|changed| Ok((changed, book.save_to_buffer()?))) {
+        Ok(made) => made,
+        Err(error) => {
+            return refuse!("The workbook cannot be made: {error}. Choose csv instead.");
+        }
+    };
+    export::create(file)?.write_all(&bytes)?;
+    Ok(Outcome { rows: found.rows.len() as u64, notes: changed.told(), sources: found.sources })
 }
 
 /// How many cells are not what the query gave, by the reason.
