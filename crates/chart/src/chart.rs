@@ -15,8 +15,8 @@ pub struct Chart {
     pub subtitle: Option<String>,
     /// What lies along the bottom: categories, times or numbers. All that a histogram takes.
     pub x: Axis,
-    /// The heights of bars, lines and dots; the categories of a heatmap's rows. Bars without it
-    /// count rows.
+    /// The heights of bars, lines and dots; the categories of a heatmap's rows. Bars and
+    /// lines without it count rows.
     pub y: Option<Axis>,
     /// What colours tell apart, in bars, lines and dots.
     pub series: Option<Axis>,

@@ -1,12 +1,13 @@
-//! Lines over times, numbers, or categories in the order of the rows.
+//! Lines over times, numbers, or categories in the order of the rows: of a column, or of how many rows
+//! there are.
 
-mod means;
+mod points;
 
 use crate::{
-    Chart, ChartError, Column,
+    Axis, Chart, ChartError, Column,
     axes::{self, Crowded, Marks, Plot, Side},
     categories::Categories,
-    line::means::{Means, Point},
+    line::points::{Point, Points},
     numbers::Grouping,
     page::{self, HEIGHT, Page},
     palette::Colour,
@@ -24,11 +25,7 @@ const MEANS: Unit = Unit::Number(Grouping::Commas);
 const MOST_LINES: usize = 100;
 
 pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
-    let y_axis = chart.required_y("numbers")?;
-    let Column::Numbers(_) = &y_axis.values else {
-        return Err(chart.wrong_type("y", y_axis, "numbers"));
-    };
-    let y = quantity::values(&y_axis.values).unwrap_or_default();
+    let y = heights(chart)?;
     let categories = match &chart.x.values {
         column @ Column::Texts(_) => Some(Categories::of(column)),
         Column::Numbers(_) | Column::Times(_) => None,
@@ -37,27 +34,44 @@ pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
         Some(known) => known.of_row.iter().map(|index| Some(*index as f64)).collect(),
         None => quantity::values(&chart.x.values).unwrap_or_default(),
     };
-    let drawn = || x.iter().zip(&y).filter_map(|(x, y)| Some(((*x)?, (*y)?)));
-    let Some(x_span) = Span::of(drawn().map(|(x, _)| x), quantity::unit(&chart.x.values)) else {
-        return Err(ChartError::NoValues {
-            needed: format!("both `{}` and `{}`", chart.x.name, y_axis.name),
-        });
-    };
+    let drawn: Vec<f64> = x.iter().zip(&y).filter_map(|(x, y)| y.and(*x)).collect();
+    if drawn.is_empty() {
+        let x = &chart.x.name;
+        let needed = match &chart.y {
+            Some(y) => format!("both `{x}` and `{}`", y.name),
+            None => format!("a value in `{x}`"),
+        };
+        return Err(ChartError::NoValues { needed });
+    }
 
-    let nowhere = x.iter().filter(|x| x.is_none()).count();
     let x_name = texts::clean(&chart.x.name);
-    let mut notes: Vec<String> = page::left_out(nowhere, &x_name).into_iter().collect();
+    let y_name = chart.y.as_ref().map_or("number of rows".to_owned(), |y| texts::clean(&y.name));
+    let nowhere = x.iter().filter(|x| x.is_none()).count();
+    let without_height = x.len() - nowhere - drawn.len();
+    let left_out = [page::left_out(nowhere, &x_name), page::left_out(without_height, &y_name)];
+    let mut notes: Vec<String> = left_out.into_iter().flatten().collect();
     let mut all = series::divide(chart, &y);
     let hidden = all.keep(MOST_LINES);
     if hidden > 0 {
         let rest = series::rest(hidden);
         notes.push(format!("the {MOST_LINES} largest lines are shown, {rest} are not"));
     }
-    let means = Means::of(&all.series, &x, &y, &chart.x.values);
-    notes.extend(means.note(&x_name));
-    let y_unit = quantity::unit_of_amount(Some(&y_axis.values));
-    let heights = means.lines.iter().flatten().filter_map(|point| point.y);
-    let y_span = Span::of(heights, if means.is_exact() { y_unit } else { MEANS });
+    let column = &chart.x.values;
+    let points = match &chart.y {
+        Some(_) => Points::means(&all.series, &x, &y, column),
+        None => Points::counts(&all.series, &x, column),
+    };
+    notes.extend(points.note(&x_name));
+    let places = match &chart.y {
+        Some(_) => drawn,
+        None => points.lines.iter().flatten().map(|point| point.x).collect(),
+    };
+    let x_unit = quantity::unit(column);
+    let x_span = Span::of(places.into_iter(), x_unit);
+    let x_span = x_span.unwrap_or(Span { min: 0.0, max: 1.0, unit: x_unit });
+    let y_unit = quantity::unit_of_amount(chart.y.as_ref().map(|y| &y.values));
+    let heights = points.lines.iter().flatten().filter_map(|point| point.y);
+    let y_span = Span::of(heights, if points.are_exact() { y_unit } else { MEANS });
     let y_span = y_span.unwrap_or(Span { min: 0.0, max: 1.0, unit: y_unit });
     let mut page = Page::begin(chart, &notes, HEIGHT)?;
     series::draw_legend(&mut page, chart, &all.legend);
@@ -66,18 +80,28 @@ pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {
         Some(categories) => Marks::Names(&categories.names, Crowded::Thinned),
         None => Marks::Quantity(x_span),
     };
-    let y_name = texts::clean(&y_axis.name);
-    let y_title = if means.is_exact() { y_name } else { format!("mean of {y_name}") };
+    let y_title = if points.are_exact() { y_name } else { format!("mean of {y_name}") };
     let plot = axes::draw(
         &mut page,
         &Side { title: x_name, marks: x_marks },
         &Side { title: y_title, marks: Marks::Quantity(y_span) },
     );
-    let is_marked = means.lines.iter().map(Vec::len).sum::<usize>() <= MOST_MARKED;
-    for (series, points) in all.series.iter().zip(&means.lines) {
+    let is_marked = points.lines.iter().map(Vec::len).sum::<usize>() <= MOST_MARKED;
+    for (series, points) in all.series.iter().zip(&points.lines) {
         draw_line(&mut page, &plot, points, series.colour, is_marked);
     }
     Ok(page.scene)
+}
+
+/// The height of each row; one for each where rows are counted.
+fn heights(chart: &Chart) -> Result<Vec<Option<f64>>, ChartError> {
+    match &chart.y {
+        Some(Axis { values: column @ Column::Numbers(_), .. }) => {
+            Ok(quantity::values(column).unwrap_or_default())
+        }
+        Some(axis) => Err(chart.wrong_type("y", axis, "numbers")),
+        None => Ok(vec![Some(1.0); chart.x.values.len()]),
+    }
 }
 
 /// Draws one line, interrupted where `y` is missing.

@@ -117,6 +117,9 @@ fn what_is_not_drawn_is_counted() {
     says(&gaps, "left out: 2 rows without a value");
     gaps.kind = ChartKind::Bar;
     says(&gaps, "left out: 1 row without y");
+    gaps.kind = ChartKind::Line;
+    says(&gaps, "left out: 1 row without x");
+    says(&gaps, "left out: 1 row without y");
 }
 
 #[test]
@@ -182,6 +185,29 @@ fn a_line_over_many_rows_is_that_of_their_means_and_says_so() {
     let (notes, _) = of("line-four-hundred");
     assert_eq!(notes[0], "the 100 largest lines are shown, 300 more are not");
     assert!(draw(&case("line-days")).unwrap().notes().is_empty());
+}
+
+#[test]
+fn a_line_without_heights_counts_rows() {
+    let days = [0, 1, 1, 1, 3, 3].map(|day| day * crate::times::DAY);
+    let line = chart(ChartKind::Line, "", times("day", days), None);
+    let drawing = draw(&line).unwrap();
+    assert_eq!(drawing.notes(), Vec::<String>::new());
+    assert!(written(&line).contains(&"number of rows".to_owned()));
+    let document = roxmltree::Document::parse(drawing.svg()).unwrap();
+    let dots = document.descendants().filter(|node| node.tag_name().name() == "circle");
+    let heights: Vec<f64> = dots.map(|dot| dot.attribute("cy").unwrap().parse().unwrap()).collect();
+    let [one, three, none, two] = heights[..] else { panic!("{heights:?}") };
+    let unit = none - one;
+    assert!(unit > 0.0, "a day without rows is at zero");
+    assert!((none - two - 2.0 * unit).abs() < 1.0 && (none - three - 3.0 * unit).abs() < 1.0);
+
+    assert_eq!(draw(&case("line-counted")).unwrap().notes(), ["one point per 2 hours"]);
+    let of_texts = chart(ChartKind::Line, "", texts("name", ["a", "b", "a"]), None);
+    assert!(written(&of_texts).contains(&"number of rows".to_owned()));
+    let nothing = chart(ChartKind::Line, "", numbers("x", [f64::NAN]), None);
+    let refusal = draw(&nothing).unwrap_err().to_string();
+    assert!(refusal.starts_with("no row has a value in `x`"), "{refusal}");
 }
 
 #[test]

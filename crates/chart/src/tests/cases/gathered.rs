@@ -77,7 +77,17 @@ fn lines() -> Vec<(&'static str, Chart)> {
             Some(numbers("load", walk(37, 90.0, 0.1).take(20_000))),
         )
     };
-    vec![("line-many-per-day", many_per_day), ("line-dense", dense), ("line-four-hundred", crowd)]
+    let moments = noise(41).map(|n| START + (n * n * 9.0 * DAY as f64) as i64).take(900);
+    let counted = Chart {
+        series: Some(texts("level", (0..900).map(|n| ["error", "warning"][n * n % 7 % 2]))),
+        ..chart(Line, "Messages", times("at", moments), None)
+    };
+    vec![
+        ("line-many-per-day", many_per_day),
+        ("line-dense", dense),
+        ("line-four-hundred", crowd),
+        ("line-counted", counted),
+    ]
 }
 
 fn cells_and_dots() -> Vec<(&'static str, Chart)> {
