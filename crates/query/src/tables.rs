@@ -11,6 +11,7 @@
 use std::fmt::Write as _;
 
 use forebay_store::{Dataset, DatasetId, Entry, Filter, Scope, Store, StoreError, Viewer};
+use forebay_text::identifier;
 use serde_json::Value;
 
 use crate::{QueryError, Source, columns::quoted, guard::TableName, near, plain::plain};
@@ -192,7 +193,11 @@ impl Kept<'_> {
         let latest = store.list(&filter).unwrap_or_default();
         let mut known: Vec<String> = latest.iter().map(|entry| entry.id.to_string()).collect();
         let origins = store.origins(viewer).unwrap_or_default();
-        known.extend(origins.iter().map(|(_, tool)| word(tool)));
+        known.extend(origins.iter().map(|(server, tool)| match dataset_and_suffix(tool, None) {
+            // What looks like a dataset's name is none of a tool, unless its server stands before it.
+            Some(_) => format!("{}.{}", identifier(&word(server)), identifier(&word(tool))),
+            None => word(tool),
+        }));
         let mut said = format!("There is no table {}{}.", plain(name), among(viewer.scope));
         if current.is_none() && (name == "dataset" || name == "data") {
             said.push_str(" Pass dataset_id, so that it stands for that dataset.");
@@ -314,4 +319,34 @@ fn dataset_and_suffix<'n>(
 pub fn word(name: &str) -> String {
     let of = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
     name.chars().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use forebay_store::{Description, Durability};
+
+    use super::*;
+
+    #[test]
+    fn a_tool_that_is_called_like_a_dataset_is_told_with_its_server() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path(), Durability::default()).unwrap();
+        let mut capture = store.capture().unwrap();
+        capture.start_part("json").unwrap().write_all(b"[1]").unwrap();
+        let (server, tool) = ("my-shop".to_owned(), "dataset_abcdefgh".to_owned());
+        let description = Description { server, tool, ..Description::default() };
+        let kept_as = capture.commit(description).unwrap().id().clone();
+        let viewer = Viewer::default();
+        let kept = Kept { store: &store, viewer: &viewer };
+        let name = |schema: Option<&str>| TableName {
+            schema: schema.map(str::to_owned),
+            name: "dataset_abcdefgh".to_owned(),
+        };
+        let Err(QueryError::Refused(said)) = kept.find(None, &name(None)) else { panic!() };
+        assert!(said.contains("Did you mean my_shop.dataset_abcdefgh?"), "{said}");
+        let found = kept.find(None, &name(Some("my_shop"))).unwrap();
+        assert!(matches!(found, Some(Meaning::Latest(table)) if *table.dataset.id() == kept_as));
+    }
 }

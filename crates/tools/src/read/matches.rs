@@ -36,15 +36,7 @@ pub(super) fn of(
     budget: Budget,
     (limit, conduct): (Duration, &dyn Conduct),
 ) -> Result<Reading, ToolError> {
-    let regex = match RegexBuilder::new(pattern).size_limit(1 << 20).build() {
-        Ok(regex) => regex,
-        Err(error) => {
-            return refuse!(
-                "grep is not a regular expression: {error}. For the characters as they are put \\ \
-                 before . * + ? ( ) [ ] {{ }} | ^ $."
-            );
-        }
-    };
+    let regex = compiled(pattern)?;
     let watch = Watch { conduct, until: Instant::now() + limit, limit };
     let found = Search {
         regex,
@@ -80,6 +72,21 @@ pub(super) fn of(
         (_, false) => None,
     };
     Ok(Reading { json, note })
+}
+
+fn compiled(pattern: &str) -> Result<Regex, ToolError> {
+    const MAX_BYTES: usize = 1 << 20;
+    match RegexBuilder::new(pattern).size_limit(MAX_BYTES).build() {
+        Ok(regex) => Ok(regex),
+        Err(regex::Error::CompiledTooBig(_)) => refuse!(
+            "grep is a regular expression that is too large. Repeat less, write [a-z] in place of \
+             classes such as \\w and \\p{{L}}, or look for a part of it."
+        ),
+        Err(error) => refuse!(
+            "grep is not a regular expression: {error}. For the characters as they are put \\ before \
+             . * + ? ( ) [ ] {{ }} | ^ $."
+        ),
+    }
 }
 
 /// A match without the lines around it, which do not fit.
@@ -247,4 +254,19 @@ fn boundary(line: &[u8], mut at: usize) -> usize {
 
 fn shown(line: &[u8]) -> Value {
     String::from_utf8_lossy(&line[..boundary(line, LONG_LINE.min(line.len()))]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_that_is_too_large_is_not_called_wrong() {
+        for large in [r"\p{L}{900}z".to_owned(), "x".repeat(200_000)] {
+            let said = compiled(&large).unwrap_err().to_string();
+            assert!(said.contains("too large") && !said.contains("not a regular"), "{said}");
+        }
+        let wrong = compiled("(").unwrap_err().to_string();
+        assert!(wrong.contains("is not a regular expression"), "{wrong}");
+    }
 }
