@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use forebay_store::Mapped;
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memmem};
 use serde_json::{Value, json};
 
 const SHOWN_LINES: usize = 5;
@@ -22,8 +22,27 @@ pub(crate) struct Outline {
     pub(crate) headings: Vec<(u64, String)>,
     /// How many there are in all.
     pub(crate) heading_count: u64,
+}
+
+/// What has been found on the way through the lines. What a `#` at the margin means shows only at the
+/// end.
+#[derive(Debug, Default)]
+struct Found {
+    /// Lines that begin with `# `: headings of Markdown, or comments of code.
+    hashed: Headings,
+    others: Headings,
     /// It is a diff in which each file has a line of its own.
     names_files: bool,
+    /// Lines at the margin that only code has.
+    statements: u64,
+    /// It has a fence around code, so that the rest is none.
+    has_fences: bool,
+}
+
+#[derive(Debug, Default)]
+struct Headings {
+    shown: Vec<(u64, String)>,
+    count: u64,
 }
 
 /// Goes through the lines of a text.
@@ -35,13 +54,14 @@ pub(crate) fn of(text: &Mapped) -> Outline {
         tail: Vec::new(),
         headings: Vec::new(),
         heading_count: 0,
-        names_files: false,
     };
+    let mut found = Found::default();
     let mut tail = VecDeque::new();
     let (mut start, mut released) = (0, 0);
     for end in memchr_iter(b'\n', text).chain([text.len()]) {
         if start < text.len() {
             outline.see(&text[start..end], &mut tail);
+            found.see(outline.lines, &text[start..end]);
         }
         start = end + 1;
         if start - released > RELEASE_BYTES {
@@ -50,6 +70,7 @@ pub(crate) fn of(text: &Mapped) -> Outline {
         }
     }
     outline.tail = tail.into_iter().map(shortened).collect();
+    (outline.headings, outline.heading_count) = found.headings();
     outline
 }
 
@@ -63,15 +84,6 @@ impl Outline {
             tail.push_back(line);
             if tail.len() > SHOWN_LINES {
                 tail.pop_front();
-            }
-        }
-        self.names_files |= line.starts_with(b"diff --git ");
-        // Else the new file's name begins a file of a diff.
-        let begins_a_file = !self.names_files && line.starts_with(b"+++ ");
-        if begins_a_file || is_heading(line) {
-            self.heading_count += 1;
-            if self.headings.len() < MAX_HEADINGS {
-                self.headings.push((self.lines, shortened(line)));
             }
         }
     }
@@ -88,9 +100,86 @@ impl Outline {
     }
 }
 
-/// True if a line begins a part of a text: a Markdown heading, a chapter, a file of a diff, or a
-/// declaration at the margin.
-fn is_heading(line: &[u8]) -> bool {
+impl Found {
+    fn see(&mut self, number: u64, line: &[u8]) {
+        self.names_files |= line.starts_with(b"diff --git ");
+        self.has_fences |= line.starts_with(b"```");
+        self.statements += u64::from(is_statement(number, line));
+        // Else the new file's name begins a file of a diff.
+        let begins_a_file = !self.names_files && line.starts_with(b"+++ ");
+        if begins_a_file || begins_a_part(line) {
+            self.others.add(number, line);
+        } else if is_hashed(line) {
+            self.hashed.add(number, line);
+        }
+    }
+
+    /// The first headings in the order of their lines, and how many there are.
+    fn headings(self) -> (Vec<(u64, String)>, u64) {
+        /// Fewer may stand in any text.
+        const ENOUGH: u64 = 2;
+        let Headings { shown: mut headings, mut count } = self.others;
+        let is_code = self.statements >= ENOUGH && !self.has_fences;
+        if !is_code {
+            headings.extend(self.hashed.shown);
+            headings.sort_unstable_by_key(|(line, _)| *line);
+            headings.truncate(MAX_HEADINGS);
+            count += self.hashed.count;
+        }
+        (headings, count)
+    }
+}
+
+impl Headings {
+    fn add(&mut self, number: u64, line: &[u8]) {
+        self.count += 1;
+        if self.shown.len() < MAX_HEADINGS {
+            self.shown.push((number, shortened(line)));
+        }
+    }
+}
+
+/// True if a line is one of a language that writes comments with `#`, and of no prose.
+fn is_statement(number: u64, line: &[u8]) -> bool {
+    const WORDS: [&[u8]; 7] = [b"fi", b"done", b"esac", b"then", b"end", b"}", b")"];
+    const BEGINNINGS: [&[u8]; 9] = [
+        b"import ",
+        b"def ",
+        b"async def ",
+        b"if __name__",
+        b"if [",
+        b"set -",
+        b"echo ",
+        b"local ",
+        b"require ",
+    ];
+    let line = line.trim_ascii_end();
+    let ends = |end: &[u8]| line.ends_with(end);
+    (number == 1 && line.starts_with(b"#!"))
+        || WORDS.contains(&line)
+        || BEGINNINGS.iter().any(|word| line.starts_with(word))
+        || (line.starts_with(b"class ") && ends(b":"))
+        || (line.starts_with(b"from ") && memmem::find(line, b" import ").is_some())
+        || is_shell_function(line)
+}
+
+/// `name() {`, as shells declare a function.
+fn is_shell_function(line: &[u8]) -> bool {
+    let Some(name) = line.strip_suffix(b"{") else { return false };
+    let name = name.trim_ascii_end().strip_suffix(b"()").map(<[u8]>::trim_ascii_end);
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(byte);
+    name.is_some_and(|name| !name.is_empty() && name.iter().all(is_letter))
+}
+
+/// True if a line is a heading in Markdown, or a comment in many languages.
+fn is_hashed(line: &[u8]) -> bool {
+    let hashes = line.iter().take_while(|byte| **byte == b'#').count();
+    (1..=6).contains(&hashes) && line.get(hashes) == Some(&b' ')
+}
+
+/// True if a line begins a part of a text: a chapter, a file of a diff, or a declaration at the
+/// margin.
+fn begins_a_part(line: &[u8]) -> bool {
     const DECLARATIONS: [&[u8]; 21] = [
         b"def ",
         b"class ",
@@ -114,9 +203,9 @@ fn is_heading(line: &[u8]) -> bool {
         b"diff --git ",
         b"Index: ",
     ];
-    let hashes = line.iter().take_while(|byte| **byte == b'#').count();
-    let is_markdown = (1..=6).contains(&hashes) && line.get(hashes) == Some(&b' ');
-    is_markdown || is_chapter(line) || DECLARATIONS.iter().any(|word| line.starts_with(word))
+    is_chapter(line)
+        || DECLARATIONS.iter().any(|word| line.starts_with(word))
+        || is_shell_function(line.trim_ascii_end())
 }
 
 /// `Chapter 3: …`, `PART II`, `Appendix A.`: a word for a part, and its number.
@@ -143,4 +232,34 @@ fn is_chapter(line: &[u8]) -> bool {
 fn shortened(line: &[u8]) -> String {
     const MAX: usize = 500;
     String::from_utf8_lossy(&line[..line.len().min(MAX)]).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headings(text: &str) -> Vec<String> {
+        let mut found = Found::default();
+        text.lines().zip(1..).for_each(|(line, number)| found.see(number, line.as_bytes()));
+        found.headings().0.into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn comments_of_code_are_no_headings() {
+        let python = "# Author: somebody\n# =====\nimport os\nfrom a import b\n\n# Helpers\n\
+                      def f():\n    pass\n\nclass C:\n    # inner\n    x = 1\n";
+        assert_eq!(headings(python), ["def f():", "class C:"]);
+        let shell = "#!/bin/sh\n# Does it\nset -e\nbuild() {\n  echo x\n}\n# Now\nbuild\n";
+        assert_eq!(headings(shell), ["build() {"]);
+    }
+
+    #[test]
+    fn headings_of_markdown_are_told_also_where_it_shows_code() {
+        let plain = "# Title\n\nWords from here import nothing.\n\n## Part\n\nWords.\n";
+        assert_eq!(headings(plain), ["# Title", "## Part"]);
+        let fenced = "# Title\n\n```\nimport os\nimport sys\n```\n\n## Part\n";
+        assert_eq!(headings(fenced), ["# Title", "## Part"]);
+        let indented = "# Title\n\n    import os\n    import sys\n    def f():\n\n## Part\n";
+        assert_eq!(headings(indented), ["# Title", "## Part"]);
+    }
 }
