@@ -100,6 +100,17 @@ impl LineScanner {
         self.0.push(chunk);
     }
 
+    /// The request that the line answers, if that is known before the line has ended.
+    pub fn answers(&self) -> Option<Id> {
+        let (object, scanned) = self.0.unfinished()?;
+        let [id, method, _, result, error] = &object.members;
+        let has_outcome = result.is_some()
+            || error.is_some()
+            || scanned.is_some_and(|at| matches!(KEYS[at], "result" | "error"));
+        let id = Id::parse(id.as_ref()?.scalar.as_ref()?)?;
+        (method.is_none() && has_outcome).then_some(id)
+    }
+
     /// Ends the scan.
     pub fn finish(self) -> Line {
         Line::from_outline(self.0.finish())

@@ -153,6 +153,13 @@ impl<const N: usize> Scanner<N> {
         }
     }
 
+    /// The object at the top as far as it has been scanned, and which member is being scanned; `None` if
+    /// it has ended, or is something else.
+    pub fn unfinished(&self) -> Option<(&Object<N>, Option<usize>)> {
+        let is_sound = !self.in_array && !matches!(self.state, State::Malformed);
+        self.object.as_ref().filter(|_| is_sound).map(|object| (object, self.wanted))
+    }
+
     /// Ends the scan.
     pub fn finish(mut self) -> Outline<N> {
         match self.state {

@@ -62,3 +62,24 @@ fn a_batch_is_several_messages() {
     assert_eq!(spans, [1..22, 24..38]);
     assert!(matches!(line, Line::Batch(_)));
 }
+
+#[test]
+fn whom_a_line_answers_is_known_as_soon_as_it_is_said() {
+    let answered = |begun: &str| {
+        let mut scanner = LineScanner::new();
+        scanner.push(begun.as_bytes());
+        scanner.answers()
+    };
+    assert_eq!(answered(r#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"a":"#), Some(id("7")));
+    assert_eq!(answered(r#"{"error":{},"id":"a","#), Some(id("\"a\"")));
+    for unknown in [
+        r#"{"result":{"id":8,"#,
+        r#"{"id":7,"#,
+        r#"{"id":7,"params":{"#,
+        r#"{"id":7,"method":"ask","params":{"result":1"#,
+        r#"[{"id":7,"result":{"#,
+        r#"{"id":7 "result":{"#,
+    ] {
+        assert_eq!(answered(unknown), None, "{unknown}");
+    }
+}

@@ -12,7 +12,7 @@ use std::{
 };
 
 use forebay_wire::{
-    Kind, Line,
+    Id, Kind, Line,
     envelope::LineScanner,
     framing::{LineBuffer, Piece},
     reply::{self, CONNECTION_CLOSED},
@@ -69,6 +69,8 @@ pub(super) struct Lines {
     pipe: pipe::Receiver,
     buffer: LineBuffer,
     spool: Spool,
+    /// The rest of the line at hand is not wanted: its request has been answered.
+    is_refused: bool,
 }
 
 /// A child's process.
@@ -128,7 +130,8 @@ impl Launcher {
                 let (input, messages) = mpsc::channel(MAX_WAITING);
                 tokio::spawn(feed(to_child, messages));
                 let (buffer, spool) = (LineBuffer::new(BUFFER_BYTES), self.spool.clone());
-                Ok(Launched { input, output: Lines { pipe, buffer, spool }, life })
+                let output = Lines { pipe, buffer, spool, is_refused: false };
+                Ok(Launched { input, output, life })
             }
             Err(error) => {
                 life.see_off(self.name.as_str()).await;
@@ -164,9 +167,9 @@ impl Lines {
         loop {
             match self.next_as_it_is().await? {
                 Next::Line(body) => return Some(body),
-                Next::Lost(line, error) => {
+                Next::Lost(error, instead) => {
                     events::answer_cannot_be_held(&error);
-                    if let Some(instead) = instead_of(&line, &error) {
+                    if let Some(instead) = instead {
                         return Some(Body::Memory(instead));
                     }
                 }
@@ -175,6 +178,7 @@ impl Lines {
     }
 
     async fn next_as_it_is(&mut self) -> Option<Next> {
+        self.skip_what_is_refused().await?;
         let spool = self.spool.clone();
         let mut hold = Hold::new(&spool);
         let mut lost: Option<(LineScanner, io::Error)> = None;
@@ -202,16 +206,45 @@ impl Lines {
                 }
             }
             self.buffer.consume(count);
+            // Whoever waits need not wait for the end of what they will not get.
+            if let Some((scanner, _)) = &lost
+                && !is_last
+                && let Some(id) = scanner.answers()
+                && let Some((_, error)) = lost.take()
+            {
+                self.is_refused = true;
+                let instead = refusal(&id, &error);
+                return Some(Next::Lost(error, Some(instead)));
+            }
             if is_last || !self.read_more().await {
                 if !is_last && !is_begun {
                     return None;
                 }
                 return Some(match lost {
-                    Some((scanner, error)) => Next::Lost(scanner.finish(), error),
+                    Some((scanner, error)) => {
+                        let instead = instead_of(&scanner.finish(), &error);
+                        Next::Lost(error, instead)
+                    }
                     None => Next::Line(hold.finish()),
                 });
             }
         }
+    }
+
+    /// Reads the rest of a line that is not wanted; `None` if nothing comes after it.
+    async fn skip_what_is_refused(&mut self) -> Option<()> {
+        while self.is_refused {
+            let (count, is_last) = match self.buffer.piece() {
+                Piece::Last(part) => (part.len(), true),
+                Piece::Open(part) => (part.len(), false),
+            };
+            self.buffer.consume(count);
+            self.is_refused = !is_last;
+            if !is_last && !self.read_more().await {
+                return None;
+            }
+        }
+        Some(())
     }
 
     /// Reads what there is, or waits for it; false at the end.
@@ -229,27 +262,31 @@ impl Lines {
 /// What a child said.
 enum Next {
     Line(Body),
-    /// A line for which there was no room, and why; what it was about is known all the same.
-    Lost(Line, io::Error),
+    /// A line for which there was no room: why, and what is said to whoever waits for it.
+    Lost(io::Error, Option<Vec<u8>>),
 }
 
 /// An error for each request that a line would have answered; `None` if there are none.
 fn instead_of(line: &Line, error: &io::Error) -> Option<Vec<u8>> {
-    let why = format!("the answer is too long to be held: {error}");
     let errors: Vec<Vec<u8>> = line
         .messages()
         .iter()
         .filter_map(|envelope| match envelope.kind() {
-            Kind::Response { id } => Some(reply::error(Some(id), CONNECTION_CLOSED, &why)),
+            Kind::Response { id } => Some(refusal(id, error)),
             Kind::Request { .. } | Kind::Notification { .. } | Kind::Other => None,
         })
-        .map(|error| error.trim_ascii_end().to_vec())
         .collect();
     match (line, errors.as_slice()) {
         (_, []) => None,
         (Line::Batch(_), errors) => Some([b"[", errors.join(&b","[..]).as_slice(), b"]"].concat()),
         (_, [error, ..]) => Some(error.clone()),
     }
+}
+
+/// An error in place of the answer to a request.
+fn refusal(id: &Id, error: &io::Error) -> Vec<u8> {
+    let why = format!("the answer is too long to be held: {error}");
+    reply::error(Some(id), CONNECTION_CLOSED, &why).trim_ascii_end().to_vec()
 }
 
 impl Life {
@@ -295,6 +332,49 @@ impl Life {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines from a pipe with little room, and the pipe's other end.
+    fn lines_with_room_for(max_bytes: usize) -> (Lines, pipe::Sender) {
+        let (sender, pipe) = pipe::pipe().unwrap();
+        let (buffer, spool) = (LineBuffer::new(BUFFER_BYTES), Spool::of_memory(max_bytes));
+        (Lines { pipe, buffer, spool, is_refused: false }, sender)
+    }
+
+    fn text(body: Option<Body>) -> String {
+        let Some(Body::Memory(bytes)) = body else { panic!("{body:?}") };
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_is_refused_before_it_ends() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let (mut lines, mut upstream) = lines_with_room_for(1_000);
+            let begun =
+                format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"a":"{}"#, "x".repeat(2_000));
+            upstream.write_all(begun.as_bytes()).await.unwrap();
+            let refused = text(lines.next().await);
+            assert!(refused.starts_with(r#"{"jsonrpc":"2.0","id":7,"error":"#), "{refused}");
+            upstream.write_all("x".repeat(3_000).as_bytes()).await.unwrap();
+            upstream.write_all(b"\"}}\n{\"id\":8,\"result\":{}}\n").await.unwrap();
+            assert_eq!(text(lines.next().await), r#"{"id":8,"result":{}}"#, "the rest is skipped");
+            drop(upstream);
+            assert!(lines.next().await.is_none());
+        });
+    }
+
+    #[test]
+    fn an_answer_whose_id_comes_last_is_refused_when_it_ends() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let (mut lines, mut upstream) = lines_with_room_for(1_000);
+            let answer = format!("{{\"result\":\"{}\",\"id\":7}}\n", "x".repeat(2_000));
+            upstream.write_all(answer.as_bytes()).await.unwrap();
+            upstream.write_all(b"{\"method\":\"x\"}\n").await.unwrap();
+            assert!(text(lines.next().await).contains(r#""id":7,"error":"#));
+            assert_eq!(text(lines.next().await), r#"{"method":"x"}"#);
+        });
+    }
 
     #[test]
     fn whoever_waits_for_a_line_that_is_lost_is_told() {
