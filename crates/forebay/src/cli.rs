@@ -39,7 +39,7 @@ use crate::{
 /// it in front of a server's own command in your client's configuration; neither side needs to
 /// change.
 #[derive(Debug, Parser)]
-#[command(name = "forebay", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "forebay", version, after_help = EXAMPLES, term_width = screen::help_width())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -102,10 +102,49 @@ impl SettingsArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  In a client's configuration, in place of `npx -y @modelcontextprotocol/server-everything`:
+  In a client's configuration, before the command of a server:
       forebay wrap -- npx -y @modelcontextprotocol/server-everything
 
-  `forebay demo` shows what it does; `forebay help wrap` tells about the options.
+  `forebay demo` shows what it does; `forebay help wrap` tells its options.
 
-Exit status: 0 if all went well, 1 if something failed, 2 if the command line or the settings cannot be
+Exit status: 0 if all went well, 1 if something failed, 2 if the command line or the settings cannot be \
 understood, 3 if what is named is not there, 4 if what is asked for cannot be, 130 after Ctrl-C.";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// A command and all below it, with the help of each at 80 columns.
+    fn helps(command: &mut clap::Command, found: &mut Vec<(clap::Command, String)>) {
+        let help = command.render_long_help().to_string();
+        found.push((command.clone(), help));
+        command.get_subcommands_mut().for_each(|below| helps(below, found));
+    }
+
+    #[test]
+    fn help_fits_the_terminal_and_breaks_no_example() {
+        let mut all = Vec::new();
+        let mut command = Cli::command().term_width(80);
+        command.build();
+        helps(&mut command, &mut all);
+        assert!(all.len() > 20, "{}", all.len());
+        for (command, help) in all {
+            let wide = help.lines().filter(|line| line.chars().count() > 80);
+            assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new(), "{}", command.get_name());
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for example in after.lines().filter(|line| line.starts_with("  ")) {
+                assert!(help.lines().any(|line| line == example), "{example}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_paragraph_of_the_help_is_filled() {
+        let help = Cli::command().term_width(80).render_help().to_string();
+        let lines: Vec<&str> = help.lines().skip_while(|it| !it.starts_with("Exit")).collect();
+        let [filled @ .., _] = lines.as_slice() else { panic!("{help}") };
+        assert!(filled.iter().all(|line| line.len() > 65), "{filled:#?}");
+    }
+}

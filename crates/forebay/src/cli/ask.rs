@@ -35,7 +35,12 @@ pub(crate) fn ask<T>(
     if progress.end() {
         return Err(Interrupted.into());
     }
-    outcome.map_err(|error| Exit::of_tool(&error).told(in_our_words(&error.told())))
+    outcome.map_err(|error| told(&error))
+}
+
+/// An error at the desk, in the words of the command line.
+pub(crate) fn told(error: &ToolError) -> anyhow::Error {
+    Exit::of_tool(error).told(in_our_words(&error.told()))
 }
 
 /// SQL as it is given: `-` stands for what comes on standard input.

@@ -17,11 +17,13 @@ use crate::{
     assemble,
     cli::{
         SettingsArguments,
+        ask::told,
         exit::Exit,
         figures::{grouped, size},
         screen::Screen,
-        table::{Column, Table},
+        table::{Column, Table, brief_name},
     },
+    observe,
 };
 
 /// Look at the results that were kept, and tidy up
@@ -53,7 +55,7 @@ enum Action {
     },
     /// Show what is known of one: its origin, its fields, its facts
     Show {
-        /// Its name, with or without `dataset_`
+        /// Its name, with or without `dataset_`, or the tool whose latest result it is
         id: String,
         /// The metadata file, for programs
         #[arg(long)]
@@ -61,22 +63,22 @@ enum Action {
     },
     /// Print where its data lies; compressed data is unpacked first
     Path {
-        /// Its name
+        /// Its name, or the tool whose latest result it is
         id: String,
     },
     /// Write the result that it was made of, as JSON
     Original {
-        /// Its name
+        /// Its name, or the tool whose latest result it is
         id: String,
     },
     /// Keep one for good
     Pin {
-        /// Its name
+        /// Its name, or the tool whose latest result it is
         id: String,
     },
     /// Let age and quota take it again
     Unpin {
-        /// Its name
+        /// Its name, or the tool whose latest result it is
         id: String,
     },
     Rm(tidy::RmArguments),
@@ -93,6 +95,7 @@ const EXAMPLES: &str = "\
 Examples:
   forebay datasets list --server github --limit 10
   forebay datasets show k3v9x2ma
+  forebay datasets pin list_issues
   jq '.[0]' \"$(forebay datasets path k3v9x2ma)\"";
 
 pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<ExitCode> {
@@ -108,13 +111,13 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
                 list(&store, &filter, out)?;
             }
         }
-        Action::Show { id, json: false } => show::print(&find(&store, &id)?, out)?,
+        Action::Show { id, json: false } => show::print(&named(&store, &id)?, out)?,
         Action::Show { id, json: true } => {
-            let metadata = serde_json::to_string_pretty(find(&store, &id)?.metadata())?;
+            let metadata = serde_json::to_string_pretty(named(&store, &id)?.metadata())?;
             writeln!(out, "{metadata}")?;
         }
         Action::Path { id } => {
-            let dataset = find(&store, &id)?;
+            let dataset = named(&store, &id)?;
             let payload = dataset.main_part();
             let path = if store.is_writable() {
                 store.plain_file(&dataset, payload)?
@@ -125,16 +128,16 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             writeln!(out, "{}", path.display())?;
         }
         Action::Original { id } => {
-            let dataset = find(&store, &id)?;
+            let dataset = named(&store, &id)?;
             restore(&dataset, out).with_context(|| format!("cannot read `{}`", dataset.id()))?;
         }
         Action::Pin { id } => {
-            let dataset = find(&store, &id)?;
+            let dataset = named(&store, &id)?;
             store.pin(dataset.id())?;
             writeln!(out, "{} is kept for good.", dataset.id())?;
         }
         Action::Unpin { id } => {
-            let dataset = find(&store, &id)?;
+            let dataset = named(&store, &id)?;
             store.unpin(dataset.id())?;
             writeln!(out, "{} is no longer pinned.", dataset.id())?;
         }
@@ -143,6 +146,22 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
         Action::Verify(arguments) => return verify::run(&arguments, &store, out),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The dataset with this name, or the latest result of the tool with it; which that is, is said.
+fn named(store: &Store, name: &str) -> Result<Dataset> {
+    let own = find(store, name);
+    let is_missing = own.as_ref().is_err_and(|error| Exit::of(error) == Exit::NotFound);
+    let is_a_datasets = name.starts_with("dataset_") && DatasetId::parse(name).is_some();
+    if !is_missing || is_a_datasets {
+        return own;
+    }
+    let latest = forebay_query::latest(store, &Viewer::default(), name);
+    let Some(id) = latest.map_err(|error| told(&error.into()))? else { return own };
+    let dataset = store.dataset(&id)?;
+    let when = dataset.metadata().timestamp.strftime("%Y-%m-%d %H:%M");
+    observe::say(&format!("`{name}` stands for {id}, kept {when} UTC"));
+    Ok(dataset)
 }
 
 /// The dataset with this name; one that is not there is told with the one that may be meant.
@@ -206,8 +225,8 @@ fn list(store: &Store, filter: &Filter, screen: &mut Screen) -> Result<()> {
         table.push([
             format!("{}{pin}", entry.id),
             entry.timestamp.strftime("%Y-%m-%d %H:%M").to_string(),
-            entry.server.clone(),
-            entry.tool.clone(),
+            brief_name(&entry.server),
+            brief_name(&entry.tool),
             entry.records.map_or_else(|| "-".to_owned(), grouped),
             size(entry.bytes),
             arguments(store, entry)

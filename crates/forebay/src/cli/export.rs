@@ -45,7 +45,7 @@ pub(crate) struct ExportArguments {
 const EXAMPLES: &str = "\
 Examples:
   forebay export k3v9x2ma --output issues.xlsx
-  forebay export --query 'SELECT * FROM list_issues WHERE stars > 100' --format parquet";
+  forebay export --query 'FROM list_issues WHERE stars > 100' --format parquet";
 
 pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<ExitCode> {
     let config = arguments.settings.load(Vec::new())?;

@@ -25,7 +25,7 @@ pub(crate) struct PlotArguments {
     /// The column along the bottom
     #[arg(long, value_name = "COLUMN")]
     x: String,
-    /// The column of heights, or of a heatmap's rows; without it rows are counted
+    /// The column of heights, or of a heatmap's rows; bars and lines without it count rows
     #[arg(long, value_name = "COLUMN")]
     y: Option<String>,
     /// The column that colours tell apart, or that colours a heatmap's cells
@@ -45,8 +45,9 @@ pub(crate) struct PlotArguments {
 const EXAMPLES: &str = "\
 Examples:
   forebay plot k3v9x2ma --chart histogram --x duration_ms
-  forebay plot --query 'SELECT state, count(*) AS issues FROM list_issues GROUP BY 1' \\
-      --chart bar --x state --y issues --output issues.png";
+  forebay plot list_issues --chart line --x created_at --output issues.png
+  forebay plot --chart bar --x state --y issues \\
+      --query 'SELECT state, count(*) AS issues FROM list_issues GROUP BY 1'";
 
 pub(crate) fn run(arguments: PlotArguments, screen: &mut Screen) -> Result<ExitCode> {
     let config = arguments.settings.load(Vec::new())?;

@@ -53,8 +53,8 @@ const SHOWN: u64 = 100;
 
 const EXAMPLES: &str = "\
 Examples:
-  forebay query 'SELECT status, count(*) FROM list_issues GROUP BY ALL ORDER BY 2 DESC'
-  forebay query --dataset k3v9x2ma 'FROM dataset WHERE amount > 100' --csv > large.csv
+  forebay query 'SELECT status, count(*) FROM list_issues GROUP BY ALL'
+  forebay query --dataset k3v9x2ma 'FROM dataset WHERE n > 9' --csv > large.csv
   forebay query - < report.sql";
 
 pub(crate) fn run(arguments: QueryArguments, screen: &mut Screen) -> Result<ExitCode> {

@@ -66,6 +66,13 @@ impl Screen {
     }
 }
 
+/// How wide help is to be set, which is written before anything else is known.
+pub(crate) fn help_width() -> usize {
+    let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let width = Screen::stdout().width.or(columns).filter(|width| *width > 0);
+    width.unwrap_or(USUAL_WIDTH).min(MAX_TEXT_WIDTH)
+}
+
 impl Write for Screen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write(bytes)

@@ -77,7 +77,8 @@ const EXAMPLES: &str = "\
 Examples:
   forebay serve -- npx -y @modelcontextprotocol/server-everything
   forebay serve --listen 127.0.0.1:9000 --url https://mcp.example.com/mcp
-  forebay serve --listen 0.0.0.0:8484 --token-file token.txt --allow-host forebay.lan -- ./my-server
+  forebay serve --listen 0.0.0.0:8484 --token-file token.txt \\
+      --allow-host forebay.lan -- ./my-server
 
 Clients use http://127.0.0.1:8484/mcp; http://127.0.0.1:8484/healthz says whether it is there.";
 

@@ -13,7 +13,7 @@ use crate::{
         SettingsArguments,
         figures::{counted, grouped, short, size},
         screen::Screen,
-        table::{Column, Table},
+        table::{Column, Table, brief_name},
     },
 };
 
@@ -32,7 +32,7 @@ pub(crate) struct StatsArguments {
 }
 
 const EXAMPLES: &str = "\
-Tokens kept out are those of the results that were kept, less those of the summaries that stand in
+Tokens kept out are those of the results that were kept, less those of the summaries that stand in \
 their place.
 
 Examples:
@@ -88,8 +88,8 @@ fn print(
     ]);
     let row = |server: &str, tool: &str, counts: &Counts| {
         [
-            server.to_owned(),
-            tool.to_owned(),
+            brief_name(server),
+            brief_name(tool),
             grouped(counts.results),
             size(counts.bytes),
             grouped(counts.captured),

@@ -187,6 +187,13 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{}…", fitting(text.chars(), width.saturating_sub(1)))
 }
 
+/// The name of a server or a tool, as much of it as a row has room for. Its own programs choose it, and
+/// one that is very long would make all rows as wide.
+pub(crate) fn brief_name(name: &str) -> String {
+    const MOST: usize = 40;
+    cut_in_the_middle(name, MOST)
+}
+
 fn cut_in_the_middle(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -268,6 +275,17 @@ mod tests {
             table.push([name.to_owned()]);
         }
         assert_eq!(lines_of(&table, Some(12)), ["FILE", "/ho…es/a.txt", "/ho…es/b.txt"]);
+    }
+
+    #[test]
+    fn a_name_that_is_very_long_is_cut() {
+        let cut = brief_name(&format!("first_{}_last", "x".repeat(5_000)));
+        assert_eq!(cut.width(), 40);
+        assert!(
+            cut.starts_with("first_x") && cut.contains('…') && cut.ends_with("x_last"),
+            "{cut}"
+        );
+        assert_eq!(brief_name("list_issues"), "list_issues");
     }
 
     #[test]

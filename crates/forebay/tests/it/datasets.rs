@@ -208,11 +208,57 @@ fn many_are_removed_only_by_those_who_mean_it() {
     assert_eq!(removed(&["--older-than", "0h"]), "3 removed, 0 in use; 1 pinned stay.\n");
     assert_eq!(removed(&["--all"]), "Nothing that fits has been kept; 1 pinned stay.\n");
     assert_eq!(count(), 1);
+    for wrong in ["--tool", "--server"] {
+        let (said, told, code) = datasets(&["rm", "--yes", wrong, "nosuch"]);
+        assert_eq!((said.as_str(), code), ("", Some(3)), "{told}");
+        assert!(told.contains("nothing of that name has been kept"), "{told}");
+    }
+    let (said, _, code) = datasets(&["rm", "--yes", "--tool", "list", "--older-than", "1w"]);
+    assert_eq!((said.as_str(), code), ("Nothing that fits has been kept.\n", Some(0)));
     for mistake in
         [&["rm"][..], &["rm", "--all", &pinned], &["rm", "--older-than", "soon", "--yes"]]
     {
         assert_eq!(datasets(mistake).2, Some(2), "{mistake:?}");
     }
+}
+
+#[test]
+fn a_tools_name_stands_for_its_latest_result_and_it_is_said_which() {
+    let directory = home().join("datasets_by_tool");
+    let _ = std::fs::remove_dir_all(&directory);
+    let store = Store::open(&directory, Durability::default()).unwrap();
+    let keep = |server: &str, tool: &str| {
+        let mut capture = store.capture().unwrap();
+        capture.start_part("json").unwrap().write_all(b"[1]").unwrap();
+        let more = json!({"template": {"part": 0, "holes": []}}).as_object().unwrap().clone();
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        let description = Description { server, tool, more, ..Description::default() };
+        capture.commit(description).unwrap()
+    };
+    keep("shop", "list_orders");
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    let latest = keep("shop", "list_orders");
+    keep("shop", "get");
+    keep("bank", "get");
+    let datasets = |arguments: &[&str]| {
+        let mut command = forebay(["datasets"]);
+        let output = command.args(arguments).env("FOREBAY_HOME", &directory).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code())
+    };
+    let id = latest.id().as_str();
+    for command in ["show", "pin", "unpin", "path", "original"] {
+        let by_id = datasets(&[command, id]);
+        let (said, told, code) = datasets(&[command, "list_orders"]);
+        assert_eq!((said, code), (by_id.0, Some(0)), "{command}: {told}");
+        assert!(told.starts_with(&format!("forebay: `list_orders` stands for {id}, kept ")));
+        assert_eq!(by_id.1, "", "{command}");
+    }
+    let (_, told, code) = datasets(&["show", "get"]);
+    assert!(told.contains("Several servers have a tool get") && code == Some(4), "{told}");
+    assert_eq!(datasets(&["show", "shop.get"]).2, Some(0));
+    assert_eq!(datasets(&["show", "no_such_tool"]).2, Some(3));
+    assert_eq!(datasets(&["rm", "list_orders"]).2, Some(3), "what goes is named exactly");
 }
 
 #[test]

@@ -20,16 +20,16 @@ use crate::{
         figures::{counted, grouped, size},
         progress::Progress,
         screen::Screen,
-        table::{Column, Table},
+        table::{Column, Table, brief_name},
     },
     config::DAY,
 };
 
 /// Remove some
 #[derive(Debug, Args)]
-#[command(
-    override_usage = "forebay datasets rm [OPTIONS] <IDS|--all|--tool <NAME>|--server <NAME>|--older-than <AGE>>"
-)]
+#[command(override_usage = "forebay datasets rm [OPTIONS] <IDS>...\n       \
+                      forebay datasets rm [OPTIONS] --all\n       \
+                      forebay datasets rm [--tool NAME] [--server NAME] [--older-than AGE] [-y]")]
 pub(crate) struct RmArguments {
     /// Their names
     #[arg(required_unless_present_any = ["all", "tool", "server", "older_than"])]
@@ -96,6 +96,12 @@ fn rm_fitting(arguments: &RmArguments, store: &Store, out: &mut Screen) -> Resul
         count => format!("; {} pinned stay", grouped(count)),
     };
     if going.is_empty() {
+        let named = Filter { until: None, ..filter };
+        let is_named = named.tool.is_some() || named.server.is_some();
+        if is_named && store.count(&named)? == 0 {
+            let said = "nothing of that name has been kept; `forebay datasets list` shows what has";
+            return Err(Exit::NotFound.told(said));
+        }
         writeln!(out, "Nothing that fits has been kept{staying}.")?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -192,8 +198,8 @@ fn would_go(going: &[Entry], json: bool, out: &mut Screen) -> Result<ExitCode> {
         table.push([
             entry.id.to_string(),
             entry.timestamp.strftime("%Y-%m-%d %H:%M").to_string(),
-            entry.server.clone(),
-            entry.tool.clone(),
+            brief_name(&entry.server),
+            brief_name(&entry.tool),
             size(entry.stored_bytes),
         ]);
     }
@@ -210,18 +216,24 @@ fn stored(entries: &[Entry]) -> u64 {
 
 /// An age such as `7d`.
 fn age(text: &str) -> Result<SignedDuration, String> {
+    const HOUR_SECS: i64 = 60 * 60;
     let unit = text.chars().last().unwrap_or_default();
-    let hours = match unit {
-        'h' => 1,
-        'd' => 24,
-        'w' => 24 * 7,
+    let unit_secs = match unit {
+        'h' => HOUR_SECS,
+        'd' => 24 * HOUR_SECS,
+        'w' => 7 * 24 * HOUR_SECS,
         _ => 0,
     };
-    let number = text.strip_suffix(unit).and_then(|number| number.parse::<u32>().ok());
-    match number {
-        Some(number) if hours > 0 => Ok(SignedDuration::from_hours(i64::from(number) * hours)),
-        _ => Err("write a number and a unit, such as 12h, 7d or 4w".to_owned()),
+    let number = text.strip_suffix(unit).unwrap_or_default();
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    if unit_secs == 0 || !is_number {
+        return Err("write a number and a unit, such as 12h, 7d or 4w".to_owned());
     }
+    let secs = number.parse::<i64>().ok().and_then(|number| number.checked_mul(unit_secs));
+    secs.map(SignedDuration::from_secs)
+        // So long ago there was no time that could be told.
+        .filter(|age| Timestamp::UNIX_EPOCH.checked_sub(*age).is_ok())
+        .ok_or_else(|| "that is too large; nothing is older than a few years".to_owned())
 }
 
 #[cfg(test)]
@@ -234,7 +246,14 @@ mod tests {
         assert_eq!(age("7d"), Ok(SignedDuration::from_hours(7 * 24)));
         assert_eq!(age("4w"), Ok(SignedDuration::from_hours(4 * 7 * 24)));
         for bad in ["", "7", "d", "-1d", "7y", "1.5d", "7 d", "ü"] {
-            assert!(age(bad).is_err(), "{bad}");
+            assert!(age(bad).unwrap_err().starts_with("write a number"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_age_that_is_too_large_is_called_so() {
+        for large in ["99999999999999d", "4294967295w", "99999999999999999999999h"] {
+            assert!(age(large).unwrap_err().contains("too large"), "{large}");
         }
     }
 }
