@@ -1,25 +1,25 @@
-//! Stage 2 of 5: writes the payloads of a result to the store.
+//! Stage 2 of 5: takes the payloads out of a result, and writes them to the store.
 //!
-//! Each text block becomes a payload as it reads, many small ones become one together, structured
+//! Those of a result in memory are written while the next stage looks at them. Each text block becomes a payload as it reads, many small ones become one together, structured
 //! content one as it is written, and so does `content` itself if it has thousands of blocks. Structured
 //! content that says the same as a text block is not kept twice. What is left of the result is its
 //! template: with the payloads put back in, it is the result again ([`restore`]).
 
 use std::{
     borrow::Cow,
-    io::{self, Read, Write},
+    io::{self, Write},
+    mem,
     ops::Range,
 };
 
 use forebay_proxy::session::Call;
-use forebay_store::{Capture, Dataset, Description, Finished, Mapped, Store, StoreError, Viewer};
+use forebay_store::{Capture, Description, Finished, Mapped, Store, StoreError, Viewer};
 use forebay_wire::{scan, syntax, walk};
 use serde_json::{Value, json};
 
 use crate::{
     arguments,
     detect::Weight,
-    policy::Tokenizer,
     profile::Profile,
     result::{Fate, ToolResult},
     same,
@@ -29,11 +29,22 @@ use crate::{
 /// Structured content longer than this is not compared with a text block.
 const MAX_COMPARED_BYTES: u64 = 32 * 1024 * 1024;
 
-/// The payloads of a result, written but not yet a dataset.
+/// The payloads of a result, on their way to be a dataset.
 pub(crate) struct Captured<'a> {
-    capture: Capture<'a>,
     pub(crate) payloads: Vec<Mapped>,
+    pub(crate) files: Files<'a>,
+}
+
+/// The files that they become.
+pub(crate) struct Files<'a> {
+    capture: Capture<'a>,
+    /// The payloads, as they stand in the result.
+    cuts: Vec<Cut>,
     holes: Vec<Hole>,
+    /// The payloads are in memory, and have yet to be written.
+    are_in_memory: bool,
+    /// What their files end with.
+    unwritten: Vec<&'static str>,
 }
 
 /// Where a payload was cut out of the template.
@@ -61,73 +72,35 @@ enum Encoding {
     Json,
 }
 
-/// Writes the payloads of `result` to `store`.
-pub(crate) fn keep<'a>(
+/// Takes the payloads out of `result`. They have to be written ([`Files::write`]).
+pub(crate) fn take<'a>(
     result: &ToolResult,
     store: &'a Store,
 ) -> Result<Captured<'a>, CaptureError> {
-    let mut captured =
-        Captured { capture: store.capture()?, payloads: Vec::new(), holes: Vec::new() };
-    let mut cuts = Vec::new();
+    let files = Files {
+        capture: store.capture()?,
+        cuts: Vec::new(),
+        holes: Vec::new(),
+        are_in_memory: result.whole.in_memory().is_some(),
+        unwritten: Vec::new(),
+    };
+    let mut captured = Captured { payloads: Vec::new(), files };
     for block in result.blocks.iter().filter(|block| block.fate == Fate::Apart) {
         if let Some(span) = &block.text {
-            let encoding = captured.write_text(result, span)?;
+            let encoding = captured.take_text(result, span)?;
             let payload = captured.payloads.len() - 1;
-            cuts.push(Cut { span: span.clone(), payload, encoding, slice: None });
+            captured.cut(Cut { span: span.clone(), payload, encoding, slice: None });
         }
     }
-    cuts.extend(captured.write_gathered(result)?);
+    captured.take_gathered(result)?;
     if let Some(span) = &result.crowd {
-        let payload = captured.write_json(result, span)?;
-        cuts.push(Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None });
+        let payload = captured.take_json(result, span)?;
+        captured.cut(Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None });
     }
     if let Some(span) = &result.structured {
-        cuts.push(captured.cut_structured(result, span)?);
+        captured.take_structured(result, span)?;
     }
-    cuts.sort_by_key(|cut| cut.span.start);
-    captured.write_template(result, cuts)?;
     Ok(captured)
-}
-
-/// Writes the result that a dataset was made of, equal as JSON.
-pub fn restore(dataset: &Dataset, sink: &mut dyn Write) -> Result<(), CaptureError> {
-    let missing = || io::Error::other("its metadata do not say how to put it together");
-    let template = dataset.metadata().description.more.get("template").ok_or_else(missing)?;
-    let number = |value: &Value| value.as_u64().unwrap_or_default();
-    let part = |value: &Value| usize::try_from(number(value)).unwrap_or_default();
-    let mut rest = dataset.open(part(&template["part"]))?;
-    let mut at = 0;
-    let mut held: Option<(usize, Vec<u8>)> = None;
-    for hole in template["holes"].as_array().into_iter().flatten() {
-        let start = number(&hole["at"]);
-        let before = start.checked_sub(at).ok_or_else(missing)?;
-        io::copy(&mut rest.by_ref().take(before), sink)?;
-        at = start;
-        let index = part(&hole["part"]);
-        if hole.get("from").is_none() && hole["as"] != "text" {
-            io::copy(&mut dataset.open(index)?, sink)?;
-            continue;
-        }
-        // Many small ones in a row are of the same payload.
-        if held.as_ref().is_none_or(|(payload, _)| *payload != index) {
-            let mut bytes = Vec::new();
-            dataset.open(index)?.read_to_end(&mut bytes)?;
-            held = Some((index, bytes));
-        }
-        let whole = held.as_ref().map_or(&[][..], |(_, bytes)| bytes);
-        let from = part(&hole["from"]);
-        let bytes = hole.get("bytes").map_or(whole.len(), part);
-        let slice = whole.get(from..from.saturating_add(bytes));
-        let slice = slice.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
-        if hole["as"] == "text" {
-            let text = std::str::from_utf8(slice).map_err(io::Error::other)?;
-            serde_json::to_writer(&mut *sink, text).map_err(io::Error::from)?;
-        } else {
-            sink.write_all(slice)?;
-        }
-    }
-    io::copy(&mut rest, sink)?;
-    Ok(())
 }
 
 /// What can go wrong in this stage.
@@ -147,11 +120,6 @@ impl<'a> Captured<'a> {
         self.payloads.iter().map(|payload| payload.len()).sum()
     }
 
-    /// How many tokens they have, about.
-    pub(crate) fn tokens(&self, tokenizer: Tokenizer) -> u64 {
-        self.payloads.iter().map(|payload| tokenizer.about(payload)).sum()
-    }
-
     /// Describes what was written. It is no dataset yet.
     pub(crate) fn finish(
         mut self,
@@ -161,7 +129,7 @@ impl<'a> Captured<'a> {
         tokens: u64,
         viewer: &Viewer,
     ) -> Result<Finished<'a>, CaptureError> {
-        let holes: Vec<Value> = self.holes.iter().map(Hole::to_json).collect();
+        let holes: Vec<Value> = self.files.holes.iter().map(Hole::to_json).collect();
         let mut more = profile.details();
         more.insert("tokens".to_owned(), tokens.into());
         if let Some(arguments) = call.arguments().map(arguments::kept) {
@@ -170,9 +138,9 @@ impl<'a> Captured<'a> {
         }
         more.insert(
             "template".to_owned(),
-            json!({"part": self.capture.part_count() - 1, "holes": holes}),
+            json!({"part": self.files.capture.part_count() - 1, "holes": holes}),
         );
-        self.capture.set_extension(profile.payload, profile.format.extension())?;
+        self.files.capture.set_extension(profile.payload, profile.format.extension())?;
         let mut description = Description {
             tool: call.tool().unwrap_or_default().to_owned(),
             server: call.upstream.to_string(),
@@ -183,36 +151,39 @@ impl<'a> Captured<'a> {
             more,
         };
         description.set_origin(viewer);
-        Ok(self.capture.finish(description)?)
+        Ok(self.files.capture.finish(description)?)
     }
 
-    /// Writes a text block; if it is no text, the JSON string itself.
-    fn write_text(
+    fn cut(&mut self, cut: Cut) {
+        self.files.cuts.push(cut);
+    }
+
+    /// Takes a text block; if it is no text, the JSON string itself.
+    fn take_text(
         &mut self,
         result: &ToolResult,
         span: &Range<u64>,
     ) -> Result<Encoding, CaptureError> {
-        let part = self.capture.start_part("txt")?;
         let text = result.whole.part(span);
-        let copied = match text.in_memory() {
-            Some(json) => unescape::copy_slice(json, part),
-            None => unescape::copy(&mut *text.reader(), part),
+        let taken = if let Some(json) = text.in_memory() {
+            unescape::whole(json).map(|text| self.add(text, "txt"))
+        } else {
+            let part = self.files.capture.start_part("txt")?;
+            unescape::copy(&mut *text.reader(), part).map(|()| self.add_written())
         };
-        match copied {
-            Ok(()) => {}
-            Err(Trouble::Io(error)) => return Err(error.into()),
+        match taken {
+            Ok(added) => added.map(|_| Encoding::Text),
+            Err(Trouble::Io(error)) => Err(error.into()),
             Err(Trouble::NotText) => {
-                self.capture.discard_part()?;
-                self.write_json(result, span)?;
-                return Ok(Encoding::Json);
+                self.files.capture.discard_part()?;
+                self.take_json(result, span)?;
+                Ok(Encoding::Json)
             }
         }
-        self.payloads.push(self.capture.map_last_part()?);
-        Ok(Encoding::Text)
     }
 
-    /// Writes the small texts that are a payload together: a list if they are JSON, else lines.
-    fn write_gathered(&mut self, result: &ToolResult) -> Result<Vec<Cut>, CaptureError> {
+    /// Takes the small texts that are a payload together: a list if they are JSON, else lines.
+    fn take_gathered(&mut self, result: &ToolResult) -> Result<(), CaptureError> {
         let gathered = result.blocks.iter().filter(|block| block.fate == Fate::Gathered);
         let mut texts = Vec::new();
         for span in gathered.filter_map(|block| block.text.as_ref()) {
@@ -222,7 +193,7 @@ impl<'a> Captured<'a> {
             texts.push((span, text.map_or(json, String::into_bytes), is_text));
         }
         if texts.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let is_document = |text: &[u8]| {
             matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
@@ -234,53 +205,80 @@ impl<'a> Captured<'a> {
         } else {
             ("txt", [b"".as_slice(), b"\n", b"\n"])
         };
-        let part = self.capture.start_part(extension)?;
-        let mut cuts = Vec::new();
-        let mut written = 0;
+        let payload = self.payloads.len();
+        let mut together = Vec::new();
         for (span, text, is_text) in &texts {
-            let before = if written == 0 { open } else { separator };
-            part.write_all(before)?;
-            part.write_all(text)?;
-            let (from, bytes) = (written + before.len() as u64, text.len() as u64);
+            together.extend_from_slice(if together.is_empty() { open } else { separator });
+            let from = together.len() as u64;
+            together.extend_from_slice(text);
             let encoding = if *is_text { Encoding::Text } else { Encoding::Json };
-            let slice = Some(from..from + bytes);
-            cuts.push(Cut { span: (*span).clone(), payload: self.payloads.len(), encoding, slice });
-            written = from + bytes;
+            let slice = Some(from..together.len() as u64);
+            self.cut(Cut { span: (*span).clone(), payload, encoding, slice });
         }
-        part.write_all(close)?;
-        self.payloads.push(self.capture.map_last_part()?);
-        Ok(cuts)
+        together.extend_from_slice(close);
+        self.add(together, extension).map(drop)
     }
 
-    fn write_json(
-        &mut self,
-        result: &ToolResult,
-        span: &Range<u64>,
-    ) -> Result<usize, CaptureError> {
-        let part = self.capture.start_part("json")?;
-        io::copy(&mut result.whole.part(span).reader(), part)?;
-        self.payloads.push(self.capture.map_last_part()?);
+    fn take_json(&mut self, result: &ToolResult, span: &Range<u64>) -> Result<usize, CaptureError> {
+        let json = result.whole.part(span);
+        if let Some(json) = json.in_memory() {
+            return self.add(json.to_vec(), "json");
+        }
+        let part = self.files.capture.start_part("json")?;
+        io::copy(&mut json.reader(), part)?;
+        self.add_written()
+    }
+
+    /// Adds a payload; of a result that is not in memory it is written at once, like the others.
+    fn add(&mut self, bytes: Vec<u8>, extension: &'static str) -> Result<usize, CaptureError> {
+        if !self.files.are_in_memory {
+            self.files.capture.start_part(extension)?.write_all(&bytes)?;
+            return self.add_written();
+        }
+        self.files.unwritten.push(extension);
+        self.payloads.push(bytes.into());
         Ok(self.payloads.len() - 1)
     }
 
-    /// Keeps structured content, unless it says what a text block says: the same JSON, or an object
+    /// Adds the payload that has just been written.
+    fn add_written(&mut self) -> Result<usize, CaptureError> {
+        self.payloads.push(self.files.capture.map_last_part()?);
+        Ok(self.payloads.len() - 1)
+    }
+
+    /// Takes structured content, unless it says what a text block says: the same JSON, or an object
     /// with that text in it.
-    fn cut_structured(
+    fn take_structured(
         &mut self,
         result: &ToolResult,
         span: &Range<u64>,
-    ) -> Result<Cut, CaptureError> {
+    ) -> Result<(), CaptureError> {
         let whole =
             |payload| Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None };
+        let cut = match self.said_already(result, span)? {
+            Some(cut) => cut,
+            None => whole(self.take_json(result, span)?),
+        };
+        self.cut(cut);
+        Ok(())
+    }
+
+    /// Where structured content stands that another payload says.
+    fn said_already(
+        &self,
+        result: &ToolResult,
+        span: &Range<u64>,
+    ) -> Result<Option<Cut>, CaptureError> {
         if span.end - span.start > MAX_COMPARED_BYTES {
-            return Ok(whole(self.write_json(result, span)?));
+            return Ok(None);
         }
         let json = result.json_at(span)?;
         let is_equal = |payload: &Mapped| {
             payload.len() as u64 <= 2 * MAX_COMPARED_BYTES && same::is_same_json(payload, &json)
         };
         if let Some(payload) = self.payloads.iter().position(is_equal) {
-            return Ok(whole(payload));
+            let encoding = Encoding::Json;
+            return Ok(Some(Cut { span: span.clone(), payload, encoding, slice: None }));
         }
         for (_, value) in walk::members(&json).into_iter().flatten() {
             let Some(text) = scan::string(value) else { continue };
@@ -288,16 +286,27 @@ impl<'a> Captured<'a> {
             if let Some(payload) = self.payloads.iter().position(is_text) {
                 let start = span.start + (value.as_ptr().addr() - json.as_ptr().addr()) as u64;
                 let span = start..start + value.len() as u64;
-                return Ok(Cut { span, payload, encoding: Encoding::Text, slice: None });
+                return Ok(Some(Cut { span, payload, encoding: Encoding::Text, slice: None }));
             }
         }
-        Ok(whole(self.write_json(result, span)?))
+        Ok(None)
     }
+}
 
-    fn write_template(&mut self, result: &ToolResult, cuts: Vec<Cut>) -> Result<(), CaptureError> {
+impl Files<'_> {
+    /// Writes the payloads that are in memory, and what is left of the result.
+    pub(crate) fn write(
+        &mut self,
+        result: &ToolResult,
+        payloads: &[Mapped],
+    ) -> Result<(), CaptureError> {
+        for (payload, extension) in payloads.iter().zip(mem::take(&mut self.unwritten)) {
+            self.capture.start_part(extension)?.write_all(payload)?;
+        }
         let part = self.capture.start_part("template")?;
         let (mut read_to, mut written) = (0, 0);
-        for cut in cuts {
+        self.cuts.sort_by_key(|cut| cut.span.start);
+        for cut in self.cuts.drain(..) {
             written += io::copy(&mut result.whole.part(&(read_to..cut.span.start)).reader(), part)?;
             read_to = cut.span.end;
             self.holes.push(Hole { at: written, cut });

@@ -8,7 +8,11 @@ use crate::{
     events,
     policy::{Limit, Tokenizer},
     result::ToolResult,
+    unescape,
 };
+
+/// How much of a long text is looked at first.
+const HEAD_BYTES: u64 = 128 * 1024;
 
 /// What makes a result too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +51,14 @@ pub(crate) fn oversized(
     }
     let (mut tokens_left, mut bytes_left) = (tokens, max_bytes.unwrap_or(u64::MAX));
     for span in result.readable() {
+        // Most of what is too large is so in its beginning.
+        if span.end - span.start > 2 * HEAD_BYTES {
+            let head = unescape::head(&result.json_at(&(span.start..span.start + HEAD_BYTES))?);
+            // A token that is cut in two may be more than one.
+            if tokenizer.up_to(tokens_left + tokenizer.max_token_bytes(), &head).is_none() {
+                return Ok(Some(weight));
+            }
+        }
         let json = result.json_at(span)?;
         let text = match json.first() {
             Some(b'"') => serde_json::from_slice(&json).unwrap_or_else(|_| lossy(&json)),

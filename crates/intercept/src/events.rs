@@ -3,8 +3,14 @@
 use forebay_proxy::{chain::HookError, session::Call};
 use forebay_store::DatasetId;
 
+use crate::stopwatch::Stopwatch;
+
 pub(crate) fn result_kept(call: &Call, id: &DatasetId, bytes: u64, tokens: u64) {
     tracing::info!(tool = call.tool(), upstream = %call.upstream, %id, bytes, tokens, "result kept");
+}
+
+pub(crate) fn stages(call: &Call, bytes: u64, times: &Stopwatch) {
+    tracing::trace!(tool = call.tool(), bytes, %times, "stages");
 }
 
 pub(crate) fn near_threshold(call: &Call, tokens: u64, threshold: u64) {

@@ -14,10 +14,12 @@ mod policy;
 mod profile;
 mod refuse;
 mod replace;
+mod restore;
 mod result;
 mod rows;
 mod same;
 mod shape;
+mod stopwatch;
 mod summarise;
 mod tokens;
 mod unescape;
@@ -37,15 +39,19 @@ use forebay_proxy::{
 use forebay_store::{Dataset, Mapped, Shelf};
 use serde_json::Value;
 
-pub use capture::{CaptureError, restore};
+pub use capture::CaptureError;
 pub use policy::{
     DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, SchemaInference, Tokenizer,
     ToolRule, When, known_clients,
 };
+pub use restore::restore;
 pub use rows::{Written, write_lines, write_rows};
 pub use usage::Usage;
 
-use crate::{detect::Weight, policy::Limit, result::ToolResult, summarise::Afterwards};
+use crate::{
+    capture::Captured, detect::Weight, policy::Limit, result::ToolResult, stopwatch::Stopwatch,
+    summarise::Afterwards,
+};
 
 /// What a payload is: its form, its tables, and every field's facts.
 pub fn describe(payload: &Mapped) -> Value {
@@ -110,15 +116,27 @@ impl Keeper {
         call: &Call,
         result: &ToolResult,
         weight: Weight,
+        watch: &mut Stopwatch,
     ) -> Result<Vec<u8>, CaptureError> {
         let store = self.shelf.store()?;
-        let captured = capture::keep(result, &store)?;
-        let (tokens, profile) = parallel::both(
-            captured.bytes(),
-            || captured.tokens(self.policy.tokenizer),
-            || profile::of(&captured, &self.policy),
+        let mut captured = capture::take(result, &store)?;
+        watch.lap("take out");
+        let bytes = captured.bytes();
+        let Captured { payloads, files } = &mut captured;
+        let (written, (tokens, profile)) = parallel::both_once(
+            bytes,
+            || files.write(result, payloads),
+            || {
+                parallel::both(
+                    bytes,
+                    || self.policy.tokenizer.about_all(payloads),
+                    || profile::of(payloads, &self.policy),
+                )
+            },
         );
+        written?;
         let profile = profile?;
+        watch.lap("profile, count and write");
         let viewer = self.policy.viewer(call);
         let mut finished = captured.finish(call, &profile, weight, tokens, &viewer)?;
         let advice = self.sequel.as_ref().map(|sequel| sequel.advice());
@@ -126,15 +144,19 @@ impl Keeper {
         let afterwards = Afterwards { advice: advice.as_deref(), compressed_after };
         let summary = summarise::of(finished.dataset(), &profile, &self.policy, afterwards);
         finished.note("summaryTokens", tokens::of(&summary.text).into());
+        watch.lap("summarise");
         // The catalog is written when the summary is on its way.
         let dataset = finished.commit_and_enter_later()?;
         self.usage.write_soon();
+        watch.lap("commit");
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
         self.shelf.tidy_if_due();
         if let Some(sequel) = &self.sequel {
             sequel.kept(&dataset);
         }
-        Ok(replace::result(result, &summary)?)
+        let replacement = replace::result(result, &summary)?;
+        watch.lap("replace");
+        Ok(replacement)
     }
 }
 
@@ -165,11 +187,17 @@ impl Interceptor for Keeper {
     }
 
     fn on_result(&self, call: &Call, payload: &Payload) -> Result<Verdict, HookError> {
+        let mut watch = Stopwatch::start();
         let result = ToolResult::read(payload)?;
+        watch.lap("read");
         let weight = detect::oversized(&result, call, self.limit(call), self.policy.tokenizer)?;
         let Some(weight) = weight else { return Ok(Verdict::Pass) };
-        match (self.keep(call, &result, weight), self.policy.on_store_failure) {
-            (Ok(replacement), _) => Ok(Verdict::Replace(replacement)),
+        watch.lap("detect");
+        match (self.keep(call, &result, weight, &mut watch), self.policy.on_store_failure) {
+            (Ok(replacement), _) => {
+                events::stages(call, weight.bytes, &watch);
+                Ok(Verdict::Replace(replacement))
+            }
             (Err(error), OnStoreFailure::Pass) => Err(error.into()),
             (Err(error), OnStoreFailure::Error) => {
                 Ok(Verdict::Replace(refuse::result(call, weight, &error)))

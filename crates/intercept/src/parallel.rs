@@ -1,6 +1,10 @@
 //! Two things at once, where that is worth a thread.
 
-use std::thread;
+use std::{
+    panic,
+    sync::{Mutex, PoisonError},
+    thread,
+};
 
 /// Less work than this many bytes is done sooner than a thread is started.
 const MIN_BYTES: usize = 256 * 1024;
@@ -21,5 +25,32 @@ pub(crate) fn both<A: Send, B>(
         // Without a thread, or if it panicked, it is done here, where a panic is noticed.
         let result = spawned.ok().and_then(|thread| thread.join().ok());
         (result.unwrap_or_else(aside), here)
+    })
+}
+
+/// The same for what can be done only once.
+pub(crate) fn both_once<A: Send, B>(
+    bytes: usize,
+    aside: impl FnOnce() -> A + Send,
+    here: impl FnOnce() -> B,
+) -> (A, B) {
+    if bytes < MIN_BYTES {
+        let here = here();
+        return (aside(), here);
+    }
+    let waiting = Mutex::new(Some(aside));
+    let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    thread::scope(|scope| {
+        let spawned = thread::Builder::new()
+            .name("keeper".to_owned())
+            .spawn_scoped(scope, || take().map(|aside| aside()));
+        let here = here();
+        let done = spawned.ok().and_then(|thread| match thread.join() {
+            Ok(done) => done,
+            Err(panic) => panic::resume_unwind(panic),
+        });
+        // Without a thread it is done here.
+        let done = done.or_else(|| take().map(|aside| aside()));
+        (done.unwrap_or_else(|| unreachable!("it is done there or here")), here)
     })
 }

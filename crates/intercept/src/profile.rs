@@ -42,7 +42,6 @@ pub(crate) use self::{
     table::{Builder, Table},
 };
 use crate::{
-    capture::Captured,
     policy::Policy,
     shape::{self, Contents, Counts, Format},
 };
@@ -82,15 +81,15 @@ pub(crate) struct Profile {
 }
 
 /// Looks through the payloads and describes the one that holds the most.
-pub(crate) fn of(captured: &Captured<'_>, policy: &Policy) -> io::Result<Profile> {
+pub(crate) fn of(payloads: &[Mapped], policy: &Policy) -> io::Result<Profile> {
     let mut best: Option<Profile> = None;
-    for (payload, bytes) in captured.payloads.iter().enumerate() {
+    for (payload, bytes) in payloads.iter().enumerate() {
         let profile = of_payload(payload, bytes, policy);
         let weight = |profile: &Profile| {
             // The same text as structured content is one long line of escapes.
             let has_lines = profile.outline.as_ref().is_some_and(|outline| outline.lines > 1);
             let has_records = profile.main().is_some_and(|table| table.records > 1);
-            (has_records, has_lines, captured.payloads[profile.payload].len())
+            (has_records, has_lines, payloads[profile.payload].len())
         };
         if best.as_ref().is_none_or(|best| weight(&profile) > weight(best)) {
             best = Some(profile);

@@ -1,6 +1,7 @@
 //! Counts tokens as today's models do (o200k), or guesses them.
 
 use bpe_openai::o200k_base;
+use forebay_store::Mapped;
 
 use crate::policy::Tokenizer;
 
@@ -20,6 +21,11 @@ impl Tokenizer {
             Self::O200k => up_to(limit, text),
             Self::Estimate => Some(self.about(text.as_bytes())).filter(|count| *count <= limit),
         }
+    }
+
+    /// How many tokens texts have together, about.
+    pub(crate) fn about_all(self, texts: &[Mapped]) -> u64 {
+        texts.iter().map(|text| self.about(text)).sum()
     }
 
     /// How many tokens a text has, about.

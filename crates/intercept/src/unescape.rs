@@ -52,18 +52,31 @@ pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trou
     }
 }
 
-/// Copies the string that `json` is, quotes included, to `sink`, decoded, with two threads.
-pub(crate) fn copy_slice(json: &[u8], sink: &mut dyn Write) -> Result<(), Trouble> {
+/// The string that `json` is, quotes included, decoded with two threads.
+pub(crate) fn whole(json: &[u8]) -> Result<Vec<u8>, Trouble> {
     let text = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
     let (first, second) = text.split_at(middle(text));
-    let (second, first) = parallel::both(text.len(), || decoded(second), || decoded(first));
-    let (first, second) = (first?, second?);
-    if std::str::from_utf8(&first).is_err() || std::str::from_utf8(&second).is_err() {
-        return Err(Trouble::NotText);
-    }
-    sink.write_all(&first)?;
-    sink.write_all(&second)?;
-    Ok(())
+    // What is decoded is never longer than what stood for it.
+    let mut out = vec![0; text.len() + 2 * escapes::SLACK];
+    let (head, tail) = out.split_at_mut(first.len() + escapes::SLACK);
+    let (second, first) =
+        parallel::both_once(text.len(), || decode(second, tail), || decode(first, head));
+    let (first_bytes, second_bytes) = (first?, second?);
+    let start = head.len();
+    out.copy_within(start..start + second_bytes, first_bytes);
+    out.truncate(first_bytes + second_bytes);
+    Ok(out)
+}
+
+/// What the beginning of some JSON says: if it is a string, decoded.
+pub(crate) fn head(json: &[u8]) -> String {
+    let Some(text) = json.strip_prefix(b"\"") else {
+        return String::from_utf8_lossy(json).into_owned();
+    };
+    let mut out = vec![0; text.len() + escapes::SLACK];
+    let sure = text.len().saturating_sub(LONGEST);
+    let written = escapes::decode(text, sure, &mut out).map_or(0, |(_, written)| written);
+    String::from_utf8_lossy(&out[..written]).into_owned()
 }
 
 /// A place near the middle of `text` that is in no escape and no character.
@@ -77,11 +90,13 @@ fn middle(text: &[u8]) -> usize {
     places.find(is_between).unwrap_or(text.len())
 }
 
-fn decoded(text: &[u8]) -> Result<Vec<u8>, Trouble> {
-    let mut out = vec![0; text.len() + escapes::SLACK];
-    let (_, written) = escapes::decode(text, text.len(), &mut out).ok_or(Trouble::NotText)?;
-    out.truncate(written);
-    Ok(out)
+/// Decodes all of `text` into `out`; returns how long it got.
+fn decode(text: &[u8], out: &mut [u8]) -> Result<usize, Trouble> {
+    let (_, written) = escapes::decode(text, text.len(), out).ok_or(Trouble::NotText)?;
+    match std::str::from_utf8(&out[..written]) {
+        Ok(_) => Ok(written),
+        Err(_) => Err(Trouble::NotText),
+    }
 }
 
 #[cfg(test)]
@@ -96,9 +111,7 @@ mod tests {
     fn read(json: &[u8], portion: usize) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         let read = copy(&mut Trickle(json, portion), &mut out).ok().map(|()| out);
-        let mut out = Vec::new();
-        let sliced = copy_slice(json, &mut out).ok().map(|()| out);
-        assert_eq!(read, sliced, "both ways");
+        assert_eq!(read, whole(json).ok(), "both ways");
         read
     }
 
@@ -128,6 +141,17 @@ mod tests {
             }
             prop_assert_eq!(read(json.as_bytes(), portion), Some(text.into_bytes()));
         }
+    }
+
+    #[test]
+    fn the_head_of_a_string_is_decoded_as_far_as_it_is_sure() {
+        let text = "line\n\"é\" 😀 ".repeat(50);
+        let json = escaped(&serde_json::Value::from(text.as_str()).to_string());
+        for end in 1..json.len() {
+            let head = head(&json.as_bytes()[..end]);
+            assert!(text.starts_with(&head) && head.len() + 2 * LONGEST + 4 > end / 6, "{head}");
+        }
+        assert_eq!(head(b"{\"a\":1"), "{\"a\":1");
     }
 
     #[test]

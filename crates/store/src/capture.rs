@@ -109,6 +109,9 @@ impl<'a> Capture<'a> {
         let Some(part) = self.parts.get_mut(part) else { return Ok(()) };
         let stem = part.file.rsplit_once('.').map_or(part.file.as_str(), |(stem, _)| stem);
         let file = format!("{stem}.{extension}");
+        if file == part.file {
+            return Ok(());
+        }
         let folder = self.store.layout.folder(&self.folder);
         let (from, to) = (folder.join(&part.file), folder.join(&file));
         fs::rename(&from, &to).doing("rename", &from)?;

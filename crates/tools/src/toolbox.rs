@@ -185,7 +185,11 @@ impl Sequel for Toolbox {
     }
 
     fn kept(&self, dataset: &Dataset) {
-        self.preparation.soon(dataset.id().clone());
+        /// The rows of less are made by its first query, which hardly notices; most is never asked.
+        const MIN_BYTES: u64 = 4 * 1024 * 1024;
+        if dataset.metadata().bytes() >= MIN_BYTES {
+            self.preparation.soon(dataset.id().clone());
+        }
     }
 }
 
