@@ -20,7 +20,7 @@ use forebay_store::{Shelf, Store};
 use forebay_tools::{Desk, Preparation, Toolbox};
 use signal_hook::consts::SIGINT;
 
-use crate::{cli::WorkerArguments, config::Config};
+use crate::{cli::WorkerArguments, config::Config, memory};
 
 /// A message up to this long is never written to disk.
 const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
@@ -69,7 +69,7 @@ pub(crate) fn shelf(config: &Config) -> Arc<Shelf> {
 }
 
 fn usage(shelf: Arc<Shelf>) -> Usage {
-    Usage::new(move |counts| Ok(shelf.store()?.enter_new(counts)?))
+    Usage::new(move |counts| Ok(shelf.store()?.enter_new(counts)?), memory::give_back)
 }
 
 /// What answers queries over what has been kept, in processes of their own.

@@ -1,4 +1,4 @@
-//! What is done about a limit on addresses (`ulimit -v`).
+//! How the C library's allocator goes about with memory.
 
 /// Goes about with addresses sparingly if they are limited. The C library's allocator takes 64 MiB of
 /// them for each thread, of which nearly all stay empty: with a few threads some hundred MiB were gone,
@@ -13,5 +13,16 @@ pub(crate) fn heed_limit() {
     }
 }
 
+/// Gives the system back what is free. The allocator keeps it for whoever asks next, which may be never.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "the allocator can be told in no other way")]
+pub(crate) fn give_back() {
+    // SAFETY: takes a number alone, and may be called at any time.
+    unsafe { libc::malloc_trim(0) };
+}
+
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn heed_limit() {}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn give_back() {}
