@@ -1,16 +1,71 @@
-//! What the benchmarks share: a server to ask, and how figures are printed.
+//! What the benchmarks share: a server to ask, a place for stores, and how figures are printed.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
 #![expect(dead_code, reason = "not every benchmark uses all of it")]
+
+pub(crate) mod copies;
+pub(crate) mod processes;
+pub(crate) mod session;
 
 use std::{
     fmt::Write as _,
     fs,
     io::{Read, Write},
+    path::PathBuf,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
+
+use forebay_testkit::programs;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// Measures something, and adds it to the report.
+pub(crate) type Part = fn(&Home, &mut String);
+
+/// Runs those parts of a benchmark that its arguments name, or all; each is printed when it is done.
+pub(crate) fn run(home: &Home, parts: &[(&str, Part)]) {
+    // Cargo adds an option of its own.
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    for word in &wanted {
+        let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
+        assert!(names.contains(&word.as_str()), "`{word}` is none of {names:?}");
+    }
+    for (name, part) in parts {
+        if !wanted.is_empty() && !wanted.iter().any(|word| word == name) {
+            continue;
+        }
+        let mut report = String::new();
+        part(home, &mut report);
+        std::io::stdout().write_all(report.as_bytes()).expect("stdout");
+    }
+}
+
+/// Stores for one benchmark alone, removed at its end.
+pub(crate) struct Home(PathBuf);
+
+impl Home {
+    pub(crate) fn new(benchmark: &str) -> Self {
+        let path = programs::target_directory().join(format!("bench-home-{benchmark}"));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    /// One of them, which is empty at first.
+    pub(crate) fn store(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How long anything may take that is waited for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A process that answers calls.
 pub(crate) struct Server {
@@ -43,14 +98,32 @@ impl Server {
 
     /// Sends a call and returns its answer.
     pub(crate) fn answer_to(&mut self, call: &[u8]) -> Vec<u8> {
-        self.input.write_all(&[call, b"\n"].concat()).expect("the server reads");
+        self.answer_within(call, PATIENCE).expect("the server answers in time")
+    }
+
+    /// Says who asks, as the protocol wants it.
+    pub(crate) fn initialize(&mut self) {
+        self.answer_to(br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#);
+        self.tell(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    }
+
+    /// Sends a call and returns its answer; `None` if it is not there in time.
+    pub(crate) fn answer_within(&mut self, call: &[u8], patience: Duration) -> Option<Vec<u8>> {
+        self.tell(call);
+        let deadline = Instant::now() + patience;
         let mut answer = Vec::new();
         while answer.last() != Some(&b'\n') {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let left = Timespec::try_from(left).expect("a few minutes");
+            let mut readable = [PollFd::new(&self.output, PollFlags::IN)];
+            if poll(&mut readable, Some(&left)).expect("a pipe") == 0 {
+                return None;
+            }
             let count = self.output.read(&mut self.buffer).expect("the server writes");
             assert!(count > 0, "the server answers");
             answer.extend_from_slice(&self.buffer[..count]);
         }
-        answer
+        Some(answer)
     }
 
     /// Sends a notification.
@@ -95,10 +168,7 @@ impl Drop for Server {
 
 /// A line of `/proc/PID/status`, in MiB.
 pub(crate) fn resident(pid: u32, field: &str) -> f64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
-    let line = status.lines().find(|line| line.starts_with(field)).expect("the field");
-    let kib: f64 = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
-    kib / 1024.0
+    processes::memory(pid, field).expect("a running process")
 }
 
 /// Tells a figure, and whether it is as it should be: `≤ 1.5`, for one.
@@ -125,4 +195,9 @@ pub(crate) fn micros(time: Duration) -> f64 {
 
 pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
+}
+
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
 }

@@ -11,57 +11,14 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod million;
-mod session;
 mod shelves;
 mod small;
 
-use std::{fs, io::Write as _, path::PathBuf, time::Duration};
-
-use forebay_testkit::programs;
-
-/// Measures something, and adds it to the report.
-type Part = fn(&Home, &mut String);
+use common::Home;
 
 fn main() {
-    let home = Home::new();
-    // Cargo adds an option of its own.
-    let wanted: Vec<String> =
-        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [(&str, Part); 3] =
-        [("million", million::report), ("shelves", shelves::report), ("small", small::report)];
-    for (name, part) in parts {
-        if !wanted.is_empty() && !wanted.iter().any(|word| word == name) {
-            continue;
-        }
-        let mut report = String::new();
-        part(&home, &mut report);
-        std::io::stdout().write_all(report.as_bytes()).expect("stdout");
-    }
-}
-
-/// Stores for the benchmark alone.
-struct Home(PathBuf);
-
-impl Home {
-    fn new() -> Self {
-        let path = programs::target_directory().join("bench-home-query");
-        let _ = fs::remove_dir_all(&path);
-        Self(path)
-    }
-
-    /// One of them, which is empty at first.
-    fn store(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
+    common::run(
+        &Home::new("query"),
+        &[("million", million::report), ("shelves", shelves::report), ("small", small::report)],
+    );
 }

@@ -14,11 +14,10 @@ use forebay_store::Dataset;
 use forebay_testkit::real;
 use serde_json::{Value, json};
 
-use crate::{
-    Home,
-    common::{Server, millis, ratio, resident, target},
-    median,
+use crate::common::{
+    Home, Server, median, millis, ratio, resident,
     session::{Session, wait_for},
+    target,
 };
 
 /// The DuckDB that is our own, too.

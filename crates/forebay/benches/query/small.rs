@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::{
-    Home,
-    common::{millis, resident},
-    median,
+use crate::common::{
+    Home, median, millis, resident,
     session::{Session, wait_for},
 };
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use forebay_wire::Id;
 use serde_json::Value;
 
-use crate::records;
+use crate::records::Records;
 
 /// A JSON value on one line.
 #[derive(Debug, Clone)]
@@ -21,8 +21,8 @@ enum Middle {
     Nothing,
     /// As many of the part as fit into so many bytes.
     Repeated(&'static str, u64),
-    /// So many records.
-    Records(u64),
+    /// So many records of this form.
+    Records(Records, u64),
 }
 
 /// The bytes of a value, one after the other.
@@ -47,10 +47,10 @@ impl Json {
 
     /// A string that is a list of `count` records in JSON; the first of them holds `id`, so that no
     /// two results are the same.
-    pub(crate) fn records(id: &Id, count: u64) -> Self {
+    pub(crate) fn records(id: &Id, form: Records, count: u64) -> Self {
         Self {
             head: Bytes::from(format!(r#""[{{\"id\":{}}}"#, id.as_json().trim_matches('"'))),
-            middle: Middle::Records(count),
+            middle: Middle::Records(form, count),
             tail: Bytes::from_static(b"]\""),
         }
     }
@@ -76,7 +76,7 @@ impl Json {
         match self.middle {
             Middle::Nothing if self.tail.is_empty() => Some(self.head.clone()),
             Middle::Nothing => Some([&self.head[..], &self.tail].concat().into()),
-            Middle::Repeated(..) | Middle::Records(_) => None,
+            Middle::Repeated(..) | Middle::Records(..) => None,
         }
     }
 
@@ -88,7 +88,7 @@ impl Json {
         match self.middle {
             Middle::Nothing => Box::new(self.as_whole().into_iter()),
             Middle::Repeated(part, count) => ends(repeated(part, count)),
-            Middle::Records(count) => ends(all_records(count)),
+            Middle::Records(form, count) => ends(all_records(form, count)),
         }
     }
 }
@@ -106,23 +106,23 @@ fn repeated(part: &'static str, count: u64) -> Pieces {
 
 /// The records, each with a comma before it. Up to a number of them are made once, because a
 /// benchmark is to see how fast they are sent.
-fn all_records(count: u64) -> Pieces {
+fn all_records(form: Records, count: u64) -> Pieces {
     const KEPT: u64 = 1_000_000;
-    static RECORDS: Mutex<Option<(u64, Bytes)>> = Mutex::new(None);
+    static RECORDS: Mutex<Option<((Records, u64), Bytes)>> = Mutex::new(None);
     if count > KEPT {
         const AT_ONCE: u64 = 500;
         let starts = (0..count.div_ceil(AT_ONCE)).map(|block| block * AT_ONCE);
         return Box::new(starts.map(move |start| {
             let end = count.min(start + AT_ONCE);
-            (start + 1..=end).map(records::record).collect::<String>().into()
+            (start + 1..=end).map(|number| form.record(number)).collect::<String>().into()
         }));
     }
     let mut records = RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
     let text = match &*records {
-        Some((made, text)) if *made == count => text.clone(),
-        _ => Bytes::from((1..=count).map(records::record).collect::<String>()),
+        Some((made, text)) if *made == (form, count) => text.clone(),
+        _ => Bytes::from((1..=count).map(|number| form.record(number)).collect::<String>()),
     };
-    *records = Some((count, text.clone()));
+    *records = Some(((form, count), text.clone()));
     Box::new(std::iter::once(text))
 }
 

@@ -11,7 +11,8 @@
 //!
 //! - `echo` (and every unknown name): the parameters as they came, as text
 //! - `bytes {count}`: a result of about `count` bytes, escaped JSON records as servers send them
-//! - `records {count}`: a result of `count` records that differ
+//! - `records {count}`: a result of `count` records that differ; `nested {count}`: records with objects
+//!   and lists in them
 //! - `results`, `csv`, `log`, `prose {count}`: a result of about `count` bytes in that form
 //! - `file {path}`: the text of that file
 //! - `region {region}`: says it; a modern client repeats it in `Mcp-Param-Region`

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::{
     call::{Call, Delivery, Fault},
     json::Json,
+    records::Records,
     request::{Era, Request, number, text as decoded},
     world::World,
 };
@@ -106,7 +107,8 @@ fn result(name: &str, request: &Request<'_>, shape: &Shape<'_>, world: &World) -
     let repeated = |parts| around(era, Json::repeated(count, parts));
     Ok(match name {
         "bytes" => repeated(["[", RECORD, "{}]"]),
-        "records" => around(era, Json::records(request.id, count)),
+        "records" => around(era, Json::records(request.id, Records::Flat, count)),
+        "nested" => around(era, Json::records(request.id, Records::Nested, count)),
         "results" => {
             repeated([r#"{\"total\":1,\"results\":["#, r#"{\"id\":12,\"name\":\"a\"},"#, "{}]}"])
         }

@@ -1,7 +1,6 @@
 //! A client's session with `forebay wrap`, and the processes behind it.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::Command,
     thread,
@@ -12,10 +11,7 @@ use forebay_store::{Dataset, DatasetId, Durability, Store};
 use forebay_testkit::programs;
 use serde_json::{Value, json};
 
-use crate::common::Server;
-
-/// How long anything may take that is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::common::{PATIENCE, Server, processes};
 
 /// A session whose upstream is the fixture.
 pub(crate) struct Session {
@@ -30,13 +26,22 @@ impl Session {
         forebay.arg("wrap").arg("--").arg(programs::fixture_upstream());
         forebay.env("FOREBAY_HOME", home).envs(variables.iter().copied());
         let mut server = Server::start(&mut forebay);
-        server.answer_to(br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#);
-        server.tell(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        server.initialize();
         Self { server, home: home.to_owned(), calls: 0 }
     }
 
     /// Calls a tool; returns how long that took, and the first text of its reply.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> (Duration, String) {
+        self.try_call(tool, arguments, PATIENCE).expect("an answer")
+    }
+
+    /// The same, where an answer may be an error or not come in time.
+    pub(crate) fn try_call(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        patience: Duration,
+    ) -> Result<(Duration, String), String> {
         self.calls += 1;
         let call = json!({
             "jsonrpc": "2.0", "id": self.calls, "method": "tools/call",
@@ -44,12 +49,16 @@ impl Session {
         });
         let call = call.to_string();
         let started = Instant::now();
-        let answer = self.server.answer_to(call.as_bytes());
+        let answer = self.server.answer_within(call.as_bytes(), patience);
         let time = started.elapsed();
+        let answer = answer.ok_or(format!("no answer in {} s", patience.as_secs()))?;
         let answer: Value = serde_json::from_slice(&answer).expect("JSON");
         let result = &answer["result"];
-        assert!(result["isError"] != true && result["content"].is_array(), "{answer}");
-        (time, result["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+        let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        if result["isError"] != true && result["content"].is_array() {
+            return Ok((time, text));
+        }
+        Err(if text.is_empty() { answer.to_string() } else { text })
     }
 
     pub(crate) fn time(&mut self, tool: &str, arguments: &Value) -> Duration {
@@ -71,18 +80,8 @@ impl Session {
 
     /// The processes that it asks, those that have ended but not been waited for included.
     pub(crate) fn workers(&self) -> Vec<u32> {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.process())).into_iter().flatten();
-        let children = tasks.flatten().flat_map(|task| {
-            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            children.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()
-        });
-        children.filter(|id| is_worker(*id)).collect()
+        processes::started_by(self.process())
     }
-}
-
-fn is_worker(process: u32) -> bool {
-    let read = |file: &str| fs::read_to_string(format!("/proc/{process}/{file}"));
-    read("cmdline").is_ok_and(|line| line.contains("query-worker") || line.is_empty())
 }
 
 /// Waits until something is there; returns how long that took.
