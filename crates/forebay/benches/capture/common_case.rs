@@ -122,7 +122,6 @@ struct Seen {
     times: Vec<Duration>,
     /// For each result that was kept, in milliseconds.
     processor: f64,
-    peak: f64,
 }
 
 pub(crate) fn report(home: &Home, report: &mut String) {
@@ -180,7 +179,6 @@ impl Case {
             replies,
             times: times.into_iter().map(median).collect(),
             processor: processor / self.rounds as f64,
-            peak: resident(process, "VmHWM"),
             keeper,
         }
     }
@@ -196,7 +194,8 @@ impl Case {
 
 impl Seen {
     fn write_line(&self, at_rest: f64, report: &mut String) {
-        let Self { case, replies, times, processor, peak, .. } = self;
+        let Self { case, replies, times, processor, .. } = self;
+        let peak = resident(self.keeper.server.child.id(), "VmHWM");
         let (relayed, kept) = (times[0], times[1]);
         let _ = write!(
             report,
