@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::common::{
     Home,
-    copies::{self, Copies, Rows, VARIABLES, name, tool},
+    copies::{self, Copies, Payloads, Rows, VARIABLES, name, tool},
     median, millis, processes, ratio,
     session::Session,
     target,
@@ -27,7 +27,14 @@ pub(crate) fn report(home: &Home, report: &mut String) {
         let store = home.store(&size.to_string());
         let started = Instant::now();
         let over = SignedDuration::from_hours(24 * DAYS);
-        let copies = Copies { count: size, over, tools: 5, records: RECORDS, rows: Rows::Made };
+        let copies = Copies {
+            count: size,
+            over,
+            tools: 5,
+            records: RECORDS,
+            payloads: Payloads::Shared,
+            rows: Rows::Made,
+        };
         copies::fill(&store, &copies);
         copies::check(&store, size);
         let _ = writeln!(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::common::{
     Home,
-    copies::{self, Copies, ORIGINALS, Rows, VARIABLES, tool},
+    copies::{self, Copies, ORIGINALS, Payloads, Rows, VARIABLES, tool},
     median, millis,
     session::Session,
     target,
@@ -28,8 +28,15 @@ pub(crate) fn report(home: &Home, report: &mut String) {
     let _ = writeln!(report, "\n  a count over TOOL_history");
     for (results, targets) in CASES {
         let shelf = home.store(&format!("history of {results}"));
-        let (count, over) = (results + ORIGINALS, SignedDuration::from_hours(12));
-        let copies = Copies { count, over, tools: 1, records: RECORDS, rows: Rows::ToBeMade };
+        let count = results + ORIGINALS;
+        let copies = Copies {
+            count,
+            over: SignedDuration::from_hours(12),
+            tools: 1,
+            records: RECORDS,
+            payloads: Payloads::Own,
+            rows: Rows::ToBeMade,
+        };
         copies::fill(&shelf, &copies);
         copies::check(&shelf, count);
         // As long as a query may be given.
