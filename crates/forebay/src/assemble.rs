@@ -16,7 +16,7 @@ use forebay_proxy::{
     router::{Router, UpstreamName},
 };
 use forebay_query::{Limits, Service};
-use forebay_store::{Shelf, Store};
+use forebay_store::{Counts, Shelf, Store};
 use forebay_tools::{Desk, Preparation, Toolbox};
 use signal_hook::consts::SIGINT;
 
@@ -69,7 +69,12 @@ pub(crate) fn shelf(config: &Config) -> Arc<Shelf> {
 }
 
 fn usage(shelf: Arc<Shelf>) -> Usage {
-    Usage::new(move |counts| Ok(shelf.store()?.enter_new(counts)?), memory::give_back)
+    let write = move |counts: &[(&str, &str, Counts)]| {
+        shelf.store()?.enter_new(counts)?;
+        shelf.tidy_if_due();
+        Ok(())
+    };
+    Usage::new(write, memory::give_back)
 }
 
 /// What answers queries over what has been kept, in processes of their own.

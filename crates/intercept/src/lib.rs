@@ -141,7 +141,8 @@ impl Keeper {
         let mut finished = captured.finish(call, &profile, weight, tokens, &viewer)?;
         let advice = self.sequel.as_ref().map(|sequel| sequel.advice());
         let compressed_after = self.shelf.retention().compress_after;
-        let afterwards = Afterwards { advice: advice.as_deref(), compressed_after };
+        let is_structured = result.structured.is_some();
+        let afterwards = Afterwards { advice: advice.as_deref(), compressed_after, is_structured };
         let summary = summarise::of(finished.dataset(), &profile, &self.policy, afterwards);
         finished.note("summaryTokens", tokens::of(&summary.text).into());
         watch.lap("summarise");
@@ -150,7 +151,6 @@ impl Keeper {
         self.usage.write_soon();
         watch.lap("commit");
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
-        self.shelf.tidy_if_due();
         if let Some(sequel) = &self.sequel {
             sequel.kept(&dataset);
         }

@@ -27,8 +27,8 @@ pub(crate) fn result(result: &ToolResult, summary: &Summary) -> io::Result<Vec<u
     if let Some(span) = &result.content {
         edits.push((span.clone(), content(result, &summary.text)?));
     }
-    if let Some(span) = &result.structured {
-        edits.push((span.clone(), summary.facts.clone().into_bytes()));
+    if let (Some(span), Some(facts)) = (&result.structured, &summary.facts) {
+        edits.push((span.clone(), facts.clone().into_bytes()));
     }
     edits.sort_by_key(|(span, _)| span.start);
     let mut out = Vec::new();

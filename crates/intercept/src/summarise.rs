@@ -39,7 +39,7 @@ const MAX_NAME_CHARS: usize = 100;
 /// From this many tokens on, a result's summary may be as long as the policy allows; that of a shorter
 /// one is shorter, so that it saves as much.
 const FULL_SUMMARY_TOKENS: u64 = 42_000;
-/// A byte of text is at least this part of a token: what is longer need not be counted.
+/// A byte of text is at least this part of a token.
 const MAX_BYTES_PER_TOKEN: usize = 6;
 
 /// What is said of a dataset.
@@ -47,8 +47,8 @@ const MAX_BYTES_PER_TOKEN: usize = 6;
 pub(crate) struct Summary {
     /// To be read.
     pub(crate) text: String,
-    /// The same facts, for clients that show structured content.
-    pub(crate) facts: String,
+    /// The same facts as JSON, where there was structured content: some clients show that.
+    pub(crate) facts: Option<String>,
 }
 
 /// What a summary says besides what is in the data.
@@ -58,6 +58,8 @@ pub(crate) struct Afterwards<'a> {
     pub(crate) advice: Option<&'a str>,
     /// When its files get another name.
     pub(crate) compressed_after: Option<Duration>,
+    /// Whether it is told as JSON, too.
+    pub(crate) is_structured: bool,
 }
 
 /// Writes the summary of a dataset within the policy's budget.
@@ -84,7 +86,9 @@ pub(crate) fn of(
     let budget = subject.budget(policy);
     Summary {
         text: subject.fitting(budget, |shares| subject.text(shares)),
-        facts: subject.fitting(budget, |shares| subject.facts(shares).to_string()),
+        facts: afterwards
+            .is_structured
+            .then(|| subject.fitting(budget, |shares| subject.facts(shares).to_string())),
     }
 }
 
@@ -121,13 +125,19 @@ impl Subject<'_> {
             Shares { items, full: items, values: 5, samples: 3, beside: 8, examples: 3, tables };
         let max_bytes = usize::try_from(budget).unwrap_or(usize::MAX);
         let max_bytes = max_bytes.saturating_mul(MAX_BYTES_PER_TOKEN).min(MAX_BYTES);
+        // What is longer is sure not to fit, and need not be counted.
+        let mut longest = max_bytes;
         loop {
             let text = write(shares);
-            let fits = text.len() <= max_bytes
-                && tokens::up_to(budget, &text).is_some()
-                && self.fits_whatever_its_name(budget, &text);
-            if fits || shares.is_least() {
+            let is_too_long = text.len() > longest;
+            if !is_too_long && self.fits(budget, &text) || shares.is_least() {
                 return text;
+            }
+            if !is_too_long && longest == max_bytes {
+                // As many bytes as the budget has tokens of this text, and a tenth more.
+                let tokens = usize::try_from(tokens::of(&text)).unwrap_or(usize::MAX).max(1);
+                longest = max_bytes
+                    .min(text.len() * usize::try_from(budget).unwrap_or(1) / tokens * 11 / 10);
             }
             shares = match text.len() / max_bytes.max(1) {
                 0 | 1 => shares.fewer(),
@@ -136,15 +146,16 @@ impl Subject<'_> {
         }
     }
 
-    /// True if `text` would fit under another name, too: what is told must not hang on the letters
-    /// that happen to be in a dataset's name.
-    fn fits_whatever_its_name(&self, budget: u64, text: &str) -> bool {
+    /// True if `text` is within the budget, and would be under another name, too: what is told must not
+    /// hang on the letters that happen to be in a dataset's name.
+    fn fits(&self, budget: u64, text: &str) -> bool {
         const NAME_TOKENS: u64 = 8;
         let path = self.path();
         let nameless = text.replace(&path, "").replace(self.dataset.id().as_str(), "");
         let names = text.matches(self.dataset.id().as_str()).count() as u64;
         let room = names * NAME_TOKENS + path.len() as u64 / 2;
         tokens::up_to(budget.saturating_sub(room), &nameless).is_some()
+            && tokens::up_to(budget, text).is_some()
     }
 
     fn text(&self, shares: Shares) -> String {

@@ -45,7 +45,7 @@ impl<'a> Capture<'a> {
     pub(crate) fn begin(store: &'a Store, timestamp: Timestamp) -> Result<Self, StoreError> {
         const TRIES: usize = 20;
         let folder = Folder::of(timestamp);
-        store.layout.make_folder(&folder)?;
+        store.make_folder(&folder)?;
         store.follow_catalog();
         for _ in 0..TRIES {
             let id = DatasetId::random();

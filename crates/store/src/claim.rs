@@ -8,6 +8,8 @@ use std::{
     fs::{self, DirBuilder, File},
     io::{self, Read, Write},
     os::unix::fs::DirBuilderExt,
+    path::PathBuf,
+    time::Duration,
 };
 
 use crate::{
@@ -33,31 +35,28 @@ pub(crate) struct Found {
 }
 
 impl Claim {
-    /// Makes one; `None` if the name is taken. It is locked before it has its name, so that nobody finds
-    /// it unlocked while we live.
+    /// Makes one; `None` if the name is taken. It says nothing before it is locked, so that nobody takes
+    /// it for one that was left behind while we live.
     pub(crate) fn make(
         layout: &Layout,
         folder: &Folder,
         id: &DatasetId,
     ) -> Result<Option<Self>, StoreError> {
         let path = layout.claim(id);
-        let nameless = layout::hidden(&path);
-        let mut file = match layout::create(&nameless) {
+        let mut file = match layout::create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(layout)?;
-                layout::create(&nameless).doing("create", &nameless)?
+                layout::create(&path).doing("create", &path)?
             }
-            file => file.doing("create", &nameless)?,
+            file => file.doing("create", &path)?,
         };
-        // Only one at a time gets here with this name; who was here before has left one of these.
-        if layout::is_there(&path) || layout::is_there(&layout.metadata(folder, id)) {
-            layout::remove(&nameless)?;
+        if layout::is_there(&layout.metadata(folder, id)) {
+            layout::remove(&path)?;
             return Ok(None);
         }
         file.lock()
             .and_then(|()| file.write_all(folder.as_str().as_bytes()))
-            .and_then(|()| fs::rename(&nameless, &path))
             .doing("claim", &path)?;
         Ok(Some(Self { layout: layout.clone(), id: id.clone(), _locked: file }))
     }
@@ -79,6 +78,19 @@ pub(crate) fn all(layout: &Layout) -> Vec<Found> {
     let entries = fs::read_dir(layout.claims()).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     names.filter_map(|name| found(layout, DatasetId::parse(&name)?)).collect()
+}
+
+/// Claims that say nothing, because whoever made them died at once.
+pub(crate) fn empty(layout: &Layout) -> Vec<PathBuf> {
+    const OLD: Duration = Duration::from_secs(60 * 60);
+    let entries = fs::read_dir(layout.claims()).into_iter().flatten().flatten();
+    let is_left = |entry: &fs::DirEntry| {
+        entry.metadata().is_ok_and(|file| {
+            let age = file.modified().map(|time| time.elapsed().unwrap_or_default());
+            file.len() == 0 && age.is_ok_and(|age| age > OLD)
+        })
+    };
+    entries.filter(is_left).map(|entry| entry.path()).collect()
 }
 
 /// True while a living process captures the dataset.

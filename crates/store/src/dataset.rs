@@ -4,6 +4,7 @@ use std::{
     fs::File,
     io::{self, BufReader, Read},
     path::PathBuf,
+    sync::Arc,
 };
 
 use crate::{
@@ -21,12 +22,13 @@ const MAX_METADATA_BYTES: u64 = 256 << 20;
 pub struct Dataset {
     layout: Layout,
     folder: Folder,
-    metadata: Metadata,
+    /// It may be long, and is handed around.
+    metadata: Arc<Metadata>,
 }
 
 impl Dataset {
     pub(crate) fn new(layout: Layout, folder: Folder, metadata: Metadata) -> Self {
-        Self { layout, folder, metadata }
+        Self { layout, folder, metadata: Arc::new(metadata) }
     }
 
     /// Reads the metadata file of a dataset.
@@ -60,7 +62,8 @@ impl Dataset {
 
     /// Adds to its description, before it exists.
     pub(crate) fn note(&mut self, name: &str, value: serde_json::Value) {
-        self.metadata.description.more.insert(name.to_owned(), value);
+        let metadata = Arc::make_mut(&mut self.metadata);
+        metadata.description.more.insert(name.to_owned(), value);
     }
 
     /// Which of its payloads the description is about.

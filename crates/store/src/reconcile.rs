@@ -79,8 +79,9 @@ fn skip_damaged(
 fn enter_and_count(store: &Store, folder: &Folder, id: &DatasetId) -> Result<(), StoreError> {
     enter(store, folder, id)?;
     let dataset = Dataset::load(&store.layout, folder, id)?;
-    store.catalog().at_once(|catalog| catalog.count_in(dataset.metadata(), false))?;
-    Ok(())
+    store.ask_as_it_is(|catalog| {
+        catalog.at_once(|catalog| catalog.count_in(dataset.metadata(), false))
+    })
 }
 
 fn remove_left_over(store: &Store, folder: &Folder, id: &DatasetId) -> Result<(), StoreError> {
@@ -222,15 +223,15 @@ fn fill(catalog: &Catalog, layout: &Layout, counts: Option<&[Usage]>) -> Result<
 
 /// Enters a dataset that the catalog lacks.
 pub(crate) fn enter(store: &Store, folder: &Folder, id: &DatasetId) -> Result<(), StoreError> {
-    if store.catalog().folder(id)?.is_some() {
+    if store.ask_as_it_is(|catalog| catalog.folder(id))?.is_some() {
         return Ok(());
     }
     match Dataset::load(&store.layout, folder, id) {
         Ok(dataset) => {
-            store.catalog().settle(&dataset)?;
+            store.ask_as_it_is(|catalog| catalog.settle(&dataset))?;
             // It may have been removed just now.
             if !layout::is_there(&store.layout.metadata(folder, id)) {
-                store.catalog().forget(id)?;
+                store.ask_as_it_is(|catalog| catalog.forget(id))?;
             }
         }
         Err(StoreError::Unknown(_)) => {}

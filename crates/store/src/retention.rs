@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     DatasetId, Entry, Filter, Store, StoreError,
     catalog::{Catalog, Place},
-    compression,
+    claim, compression,
     error::Doing,
     events,
     layout::{self, Folder},
@@ -158,13 +158,14 @@ pub(crate) fn would_remove(
     Ok(going)
 }
 
+/// True if what is kept is sure to be within the quota: equal payloads are counted each time.
+pub(crate) fn is_within(store: &Store, limit: u64) -> bool {
+    store.ask(Catalog::stored_bytes).is_ok_and(|bytes| bytes <= limit)
+}
+
 /// Removes what is above the quota, and looks at nothing else.
 pub(crate) fn shrink(store: &Store, limit: u64) -> Result<Collected, StoreError> {
     let mut collected = Collected::default();
-    // After every capture: most of the time there is nothing to do.
-    if store.ask(Catalog::stored_bytes)? <= limit {
-        return Ok(collected);
-    }
     let _lock = lock(store)?;
     keep_within(store, limit, &mut collected)?;
     Ok(collected)
@@ -231,7 +232,7 @@ fn sweep(store: &Store, how_far: &mut HowFar<'_>) -> Result<(), StoreError> {
             layout::remove(&path)?;
         }
     }
-    for path in hidden_files(&store.layout.claims()) {
+    for path in claim::empty(&store.layout) {
         layout::remove(&path)?;
     }
     each(store, false, |entry| {

@@ -76,7 +76,13 @@ impl Shelf {
                 thread::sleep(DELAY);
                 shelf.tidy();
             });
-        } else if let (Some(limit), false) = (self.retention.max_stored_bytes, state.will_shrink) {
+        } else if let (Some(limit), Some(store), false) =
+            (self.retention.max_stored_bytes, state.store.clone(), state.will_shrink)
+        {
+            // Most of the time there is nothing to do.
+            if retention::is_within(&store, limit) {
+                return;
+            }
             state.will_shrink = true;
             self.in_background(move |shelf| shelf.shrink(limit));
         }

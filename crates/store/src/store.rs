@@ -34,6 +34,8 @@ pub struct Store {
     catalog: Mutex<Catalog>,
     /// What exists and has yet to be entered in the catalog.
     to_enter: Mutex<Vec<New>>,
+    /// The folder that was made last.
+    made: Mutex<Option<Folder>>,
     /// Whether files may be made and changed.
     is_writable: bool,
     /// The files that need not be checked again.
@@ -101,6 +103,7 @@ impl Store {
             patience,
             catalog: Mutex::new(catalog),
             to_enter: Mutex::default(),
+            made: Mutex::default(),
             is_writable: true,
             sound: Sound::default(),
         };
@@ -126,6 +129,7 @@ impl Store {
             durability,
             patience: PATIENCE,
             to_enter: Mutex::default(),
+            made: Mutex::default(),
             is_writable: false,
             sound: Sound::default(),
         })
@@ -404,6 +408,16 @@ impl Store {
         self.ask_as_it_is(enter)
     }
 
+    /// Makes the folder for a dataset, once a day.
+    pub(crate) fn make_folder(&self, folder: &Folder) -> Result<(), StoreError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.as_ref() != Some(folder) || !self.layout.has(folder) {
+            self.layout.make_folder(folder)?;
+            *made = Some(folder.clone());
+        }
+        Ok(())
+    }
+
     /// A dataset exists.
     pub(crate) fn is_new(&self, dataset: &Dataset, claim: Option<Claim>) {
         self.to_enter().push(New { dataset: dataset.clone(), claim });
@@ -430,7 +444,8 @@ impl Store {
         self.ask_as_it_is(question)
     }
 
-    fn ask_as_it_is<T>(
+    /// [`Self::ask`], without a look at what may be missing.
+    pub(crate) fn ask_as_it_is<T>(
         &self,
         question: impl Fn(&Catalog) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {

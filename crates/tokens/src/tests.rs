@@ -260,3 +260,14 @@ fn add_files(directory: &Path, files: &mut Vec<PathBuf>) {
         }
     }
 }
+
+#[test]
+fn pieces_are_never_more_than_tokens() {
+    let text =
+        "A proxy's {\"id\":100000,\"name\":\"Ödön van Horváth\"} 漢字 😀\n\n  end".repeat(20);
+    let (pieces, count) = (Pieces::of(&text).count() as u64, crate::count(&text));
+    assert!(pieces > count / 3 && pieces <= count, "{pieces} {count}");
+    for limit in [0, 1, pieces - 1, pieces, count - 1, count, count + 1] {
+        assert_eq!(crate::count_up_to(limit, &text).is_none(), count > limit, "{limit}");
+    }
+}
