@@ -63,11 +63,11 @@ fn about(bytes: &[u8]) -> u64 {
     if bytes.len() <= COUNTED_BYTES {
         return counted(bytes);
     }
-    let samples = (bytes.len() / (4 * SAMPLE_BYTES)).clamp(MIN_SAMPLES, MAX_SAMPLES);
-    let stride = bytes.len() / samples;
+    let count = (bytes.len() / (4 * SAMPLE_BYTES)).clamp(MIN_SAMPLES, MAX_SAMPLES);
+    let stride = bytes.len() / count;
     let mut tokens = 0;
     let mut sampled = 0;
-    for index in 0..samples {
+    for index in 0..count {
         let start = index * stride + stride.saturating_sub(SAMPLE_BYTES) / 2;
         let sample = &bytes[boundary(bytes, start)..boundary(bytes, start + SAMPLE_BYTES)];
         tokens += counted(sample);

@@ -29,7 +29,7 @@ pub fn identifier(name: &str) -> String {
 fn is_reserved(name: &str) -> bool {
     let letter = |letter: u8| letter.to_ascii_lowercase();
     let by_letters = |word: &&str| word.bytes().cmp(name.bytes().map(letter));
-    RESERVED.binary_search_by(|word| by_letters(word)).is_ok()
+    RESERVED.binary_search_by(by_letters).is_ok()
 }
 
 #[cfg(test)]
