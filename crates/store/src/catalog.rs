@@ -4,6 +4,7 @@
 //! Whatever is asked every day is found by an index or stands in [`totals`], so that it costs the same
 //! however much is kept.
 
+pub(crate) mod outlines;
 mod totals;
 pub(crate) mod usage;
 

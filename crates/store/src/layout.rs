@@ -55,6 +55,11 @@ impl Layout {
         self.home.join("datasets")
     }
 
+    /// The rows of many results in a few files.
+    pub(crate) fn united(&self) -> PathBuf {
+        self.home.join("united")
+    }
+
     /// Where what is damaged is put, out of the way.
     pub(crate) fn damaged(&self) -> PathBuf {
         self.home.join("damaged")
@@ -205,7 +210,7 @@ fn open_plain(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"))
 }
 
-fn is_link() -> io::Error {
+pub(crate) fn is_link() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is a link, and links are not followed")
 }
 

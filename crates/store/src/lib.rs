@@ -8,6 +8,9 @@
 //! ~/.forebay/
 //! ├── catalog.db
 //! ├── capturing/                           what is being captured, or not in the catalog yet
+//! ├── united/                              made for queries, from many results of a tool
+//! │   ├── KEY.segments                     says which results are in which segment
+//! │   └── KEY_HASH.parquet                 a segment: the rows of up to some hundred results
 //! └── datasets/2026/11/14/
 //!     ├── dataset_k3v9x2ma_data.json       a payload, .zst once it is old
 //!     ├── dataset_k3v9x2ma_metadata.json   written last
@@ -33,12 +36,14 @@ mod reconcile;
 mod retention;
 mod shelf;
 mod store;
+mod united;
 mod verify;
 mod viewer;
 
 pub use capture::{Capture, Finished, PartWriter};
 pub use catalog::{
     Entry, Filter,
+    outlines::Outline,
     usage::{Counts, Usage},
 };
 pub use dataset::Dataset;
@@ -50,5 +55,6 @@ pub use metadata::{Description, Metadata, Part};
 pub use retention::{Collected, HowFar, Retention};
 pub use shelf::Shelf;
 pub use store::{Durability, Store};
+pub use united::{Origin, Segment, United};
 pub use verify::{Fault, Findings, Verification};
 pub use viewer::{Scope, Viewer};

@@ -19,7 +19,7 @@ use crate::{
     error::Doing,
     events,
     layout::{self, Folder},
-    reconcile,
+    reconcile, united,
 };
 
 /// How long things are kept, and how much.
@@ -202,6 +202,7 @@ pub(crate) fn remove(store: &Store, id: &DatasetId, folder: &Folder) -> Result<b
     for path in files {
         layout::remove(&path)?;
     }
+    united::forget(store, id)?;
     store.ask(|catalog| catalog.forget(id))?;
     Ok(true)
 }
@@ -243,7 +244,8 @@ fn sweep(store: &Store, how_far: &mut HowFar<'_>) -> Result<(), StoreError> {
         looked_at += 1;
         go_on(looked_at)?;
         Ok(true)
-    })
+    })?;
+    united::sweep(store)
 }
 
 /// Files that never got their name. A young one may be about to.

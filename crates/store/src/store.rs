@@ -14,7 +14,7 @@ use rustix::fs::{Access, access};
 
 use crate::{
     Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Findings, HowFar, Mapped,
-    Retention, StoreError, Usage, Verification, Viewer,
+    Outline, Retention, StoreError, Usage, Verification, Viewer,
     catalog::{self, Catalog, usage},
     claim::{self, Claim},
     compression,
@@ -197,6 +197,19 @@ impl Store {
             let plain = self.plain_file(dataset, part)?;
             return Mapped::open(&plain).doing("map", &plain);
         }
+        self.map_copy(dataset, part, &plain)
+    }
+
+    /// [`Self::map`] for a single look: what was compressed stays so.
+    pub fn map_once(&self, dataset: &Dataset, part: usize) -> Result<Mapped, StoreError> {
+        let plain = dataset.plain_path(part);
+        if layout::is_there(&plain) {
+            return self.map(dataset, part);
+        }
+        self.map_copy(dataset, part, &plain)
+    }
+
+    fn map_copy(&self, dataset: &Dataset, part: usize, plain: &Path) -> Result<Mapped, StoreError> {
         let spare = layout::scratch(self.layout.home()).doing("use", self.layout.home())?;
         let copy = layout::hidden_alone(&spare.join(plain.file_name().unwrap_or_default()));
         compression::copy(dataset, part, &copy)?;
@@ -275,6 +288,11 @@ impl Store {
     /// The datasets that `filter` lets through, newest first.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
         self.ask(|catalog| catalog.list(filter))
+    }
+
+    /// The least that is to be known of all datasets that `filter` lets through, newest first.
+    pub fn outlines(&self, filter: &Filter) -> Result<Vec<Outline>, StoreError> {
+        self.ask(|catalog| catalog.outlines(filter))
     }
 
     /// How many datasets `filter` lets through, without regard to its offset and limit.
@@ -521,7 +539,7 @@ impl Store {
     }
 
     /// The folder of a dataset that exists.
-    fn dataset_folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
+    pub(crate) fn dataset_folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
         let folder = self.folder(id)?;
         if self.layout.has(&folder) && layout::is_there(&self.layout.metadata(&folder, id)) {
             return Ok(folder);

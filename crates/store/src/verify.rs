@@ -8,7 +8,7 @@ use crate::{
     error::Doing,
     events, integrity,
     layout::{self, Folder},
-    reconcile, retention,
+    reconcile, retention, united,
 };
 
 /// How to go about it.
@@ -33,7 +33,7 @@ pub struct Findings {
 /// Something that is not as it was.
 #[derive(Debug)]
 pub struct Fault {
-    /// The dataset; `None` if it is the catalog.
+    /// The dataset; `None` if it is the catalog, or what was made of many.
     pub id: Option<DatasetId>,
     /// What is wrong.
     pub what: String,
@@ -56,6 +56,7 @@ pub(crate) fn all(store: &Store, how: &mut Verification<'_>) -> Result<Findings,
             looking.look_at(folder, &id)?;
         }
     }
+    looking.look_at_segments()?;
     looking.look_at_catalog()?;
     Ok(looking.findings)
 }
@@ -145,9 +146,20 @@ impl Looking<'_, '_> {
             let Err(error) = rows(dataset, table) else { continue };
             let remedy = self.repair(|_| {
                 layout::remove(&dataset.rows_path(table))?;
-                Ok("made again when it is needed")
+                Ok(MADE_AGAIN)
             })?;
             self.note(Some(dataset.id()), &error, remedy);
+        }
+        Ok(())
+    }
+
+    fn look_at_segments(&mut self) -> Result<(), StoreError> {
+        for (path, error) in united::faults(&self.store.layout) {
+            let remedy = self.repair(|_| {
+                layout::remove(&path)?;
+                Ok(MADE_AGAIN)
+            })?;
+            self.note(None, &error, remedy);
         }
         Ok(())
     }
@@ -215,6 +227,7 @@ impl Looking<'_, '_> {
     }
 }
 
+const MADE_AGAIN: &str = "made again when it is needed";
 const SET_ASIDE: &str = "set aside";
 
 /// Puts a payload right from whatever else holds it, or sets its dataset aside.
@@ -247,6 +260,7 @@ fn set_aside(store: &Store, folder: &Folder, id: &DatasetId) -> Result<&'static 
         let target = aside.join(path.file_name().unwrap_or_default());
         std::fs::rename(&path, &target).doing("move", &path)?;
     }
+    united::forget(store, id)?;
     store.ask(|catalog| catalog.forget(id))?;
     events::set_aside(id, &aside);
     Ok(SET_ASIDE)
