@@ -2,10 +2,11 @@
 //!
 //! What the summary calls a thing is what SQL has: both follow from the same facts.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A column in the making.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Made {
     /// What it is called in SQL.
     pub(crate) name: String,
@@ -14,7 +15,7 @@ pub(crate) struct Made {
 }
 
 /// What values are read as.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Type {
     Integer,
     /// An integer of more than 64 bits.
@@ -101,6 +102,31 @@ impl Type {
             _ => Self::Json,
         }
     }
+
+    /// The type that has the values of both just as they are; `None` if some would change.
+    pub(crate) fn joined(&self, other: &Self) -> Option<Self> {
+        Some(match (self, other) {
+            (ours, theirs) if ours == theirs => ours.clone(),
+            (Self::Null, known) | (known, Self::Null) => known.clone(),
+            (Self::List(ours), Self::List(theirs)) => Self::List(Box::new(ours.joined(theirs)?)),
+            (Self::Map(ours), Self::Map(theirs)) => Self::Map(Box::new(ours.joined(theirs)?)),
+            // A member that an object does not have would be one that is null.
+            (Self::Struct(ours), Self::Struct(theirs)) => Self::Struct(joined(ours, theirs)?),
+            _ => return None,
+        })
+    }
+}
+
+/// The columns, or members, of the same names in the same order that have the values of both just as they
+/// are; `None` if some would change.
+pub(crate) fn joined(ours: &[Made], theirs: &[Made]) -> Option<Vec<Made>> {
+    let have_same_names = ours.len() == theirs.len()
+        && ours.iter().zip(theirs).all(|(own, their)| own.name == their.name);
+    let both = have_same_names.then(|| ours.iter().zip(theirs))?;
+    let join = |(own, their): (&Made, &Made)| {
+        Some(Made { name: own.name.clone(), kind: own.kind.joined(&their.kind)? })
+    };
+    both.map(join).collect()
 }
 
 impl Type {
@@ -148,6 +174,31 @@ pub(crate) fn united(mut ours: Vec<Made>, theirs: Vec<Made>) -> Vec<Made> {
         }
     }
     ours
+}
+
+/// Finds a place for each of `theirs` among columns that may have the same name several times: one that
+/// has their values just as they are. Where there is none, it is made.
+pub(crate) fn places(columns: &mut Vec<Made>, theirs: &[Made]) -> Vec<usize> {
+    let mut places = Vec::new();
+    for column in theirs {
+        let fitting = columns.iter().enumerate().find_map(|(place, known)| {
+            let is_free = known.name.eq_ignore_ascii_case(&column.name) && !places.contains(&place);
+            Some((place, is_free.then(|| known.kind.joined(&column.kind))??))
+        });
+        if let Some((place, kind)) = fitting {
+            columns[place].kind = kind;
+            places.push(place);
+        } else {
+            places.push(columns.len());
+            columns.push(column.clone());
+        }
+    }
+    places
+}
+
+/// The column of that name.
+pub(crate) fn named<'c>(columns: &'c [Made], name: &str) -> Option<&'c Made> {
+    columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
 }
 
 /// The columns of a table, of which `facts` are the metadata.
@@ -209,6 +260,32 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn columns_of_a_name_are_one_where_no_value_changes() {
+        let column = |name: &str, kind| Made { name: name.to_owned(), kind };
+        let list = |kind| Type::List(Box::new(kind));
+        let object = |names: &[&str]| {
+            Type::Struct(names.iter().map(|name| column(name, Type::Integer)).collect())
+        };
+        let mut columns = Vec::new();
+        let mut place = |name: &str, kind| places(&mut columns, &[column(name, kind)])[0];
+        assert_eq!(place("a", Type::Null), 0);
+        assert_eq!(place("a", Type::Integer), 0);
+        assert_eq!(place("A", Type::Null), 0);
+        assert_eq!(place("a", Type::Float), 1, "5 is not 5.0");
+        assert_eq!(place("a", Type::Text), 2);
+        assert_eq!(place("b", list(Type::Null)), 3);
+        assert_eq!(place("b", list(Type::Date)), 3);
+        assert_eq!(place("b", list(Type::Timestamp)), 4);
+        assert_eq!(place("b", object(&["k"])), 5);
+        assert_eq!(place("b", object(&["k", "l"])), 6, "no l is not an l that is null");
+        assert_eq!(place("b", object(&["k"])), 5);
+        let twice = [column("c", Type::Null), column("c", Type::Null)];
+        assert_eq!(places(&mut columns, &twice), [7, 8]);
+        assert_eq!(columns[0], column("a", Type::Integer));
+        assert_eq!(columns[3], column("b", list(Type::Date)));
+    }
 
     #[test]
     fn integers_have_as_many_bits_as_they_need() {

@@ -14,6 +14,7 @@ mod explain;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod guard;
+mod history;
 mod json;
 mod library;
 mod near;
@@ -22,6 +23,7 @@ mod protocol;
 mod rows;
 mod service;
 mod tables;
+mod unite;
 mod views;
 mod worker;
 

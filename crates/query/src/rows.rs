@@ -32,15 +32,20 @@ use crate::{
 pub type RowReader =
     dyn Fn(&Mapped, Option<&Value>, &mut dyn Write) -> io::Result<(u64, usize)> + Send + Sync;
 
+/// Where rows are made, and what that takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Workshop<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) read: &'a RowReader,
+    pub(crate) limits: &'a Limits,
+    /// The folder for what is needed for a while.
+    pub(crate) spill: &'a Path,
+    pub(crate) watch: &'a Watch,
+}
+
 /// The file of a table's rows, made if it is not there.
-pub(crate) fn file(
-    store: &Store,
-    table: &Table,
-    read: &RowReader,
-    limits: &Limits,
-    spill: &Path,
-    watch: &Watch,
-) -> Result<PathBuf, QueryError> {
+pub(crate) fn file(workshop: Workshop<'_>, table: &Table) -> Result<PathBuf, QueryError> {
+    let Workshop { store, read, limits, spill, watch } = workshop;
     let Table { dataset, index } = table;
     let index = &tables::stored(dataset, *index);
     if tables::is_result(dataset) {
@@ -126,13 +131,13 @@ fn write(
 }
 
 /// Makes processes that want the same rows wait for the one that makes them.
-struct Alone {
+pub(crate) struct Alone {
     path: PathBuf,
     _file: File,
 }
 
 impl Alone {
-    fn with(rows: &Path, watch: &Watch) -> Result<Self, QueryError> {
+    pub(crate) fn with(rows: &Path, watch: &Watch) -> Result<Self, QueryError> {
         const TICK: Duration = Duration::from_millis(10);
         let name = rows.file_name().unwrap_or_default().to_string_lossy();
         let path = rows.with_file_name(format!(".{name}.lock"));
@@ -158,10 +163,10 @@ impl Drop for Alone {
 }
 
 /// A file of JSON lines that is removed when it has been read.
-struct Lines(PathBuf);
+pub(crate) struct Lines(pub(crate) PathBuf);
 
 impl Lines {
-    fn new(spill: &Path, name: &str) -> Self {
+    pub(crate) fn new(spill: &Path, name: &str) -> Self {
         Self(spill.join(name))
     }
 }
@@ -240,28 +245,39 @@ impl Source<'_> {
 
     /// The lines as a table with some of the columns.
     fn reading_of(&self, columns: Range<usize>) -> String {
-        let columns: Vec<String> = columns
-            .map(|index| format!("'{index}': {}", literal(&self.columns[index].kind.sql())))
-            .collect();
-        format!(
-            "read_json({}, format = 'newline_delimited', auto_detect = false, compression = 'uncompressed', \
-             maximum_object_size = {}, columns = {{'at': 'UBIGINT', {}}})",
-            literal(&self.lines.to_string_lossy()),
-            (self.longest + 1024).max(1 << 20),
-            columns.join(", ")
-        )
+        let columns = columns.map(|index| (index.to_string(), self.columns[index].kind.sql()));
+        let at = ("at".to_owned(), "UBIGINT".to_owned());
+        reading(&[self.lines], self.longest, [at].into_iter().chain(columns))
     }
 }
 
+/// Files of JSON lines as a table, with the names and types of its columns.
+pub(crate) fn reading(
+    files: &[&Path],
+    longest: usize,
+    columns: impl Iterator<Item = (String, String)>,
+) -> String {
+    let files: Vec<String> = files.iter().map(|file| literal(&file.to_string_lossy())).collect();
+    let columns: Vec<String> =
+        columns.map(|(name, kind)| format!("'{name}': {}", literal(&kind))).collect();
+    format!(
+        "read_json([{}], format = 'newline_delimited', auto_detect = false, compression = 'uncompressed', \
+         maximum_object_size = {}, columns = {{{}}})",
+        files.join(", "),
+        (longest + 1024).max(1 << 20),
+        columns.join(", ")
+    )
+}
+
 /// True if a value does not fit the type of its column.
-fn is_misfit(error: &duckdb::Error) -> bool {
+pub(crate) fn is_misfit(error: &duckdb::Error) -> bool {
     let text = error.to_string();
     ["Invalid Input Error", "Conversion Error", "Binder Error", "Parser Error"]
         .iter()
         .any(|kind| text.contains(kind))
 }
 
-fn is_too_much(error: &duckdb::Error) -> bool {
+pub(crate) fn is_too_much(error: &duckdb::Error) -> bool {
     error.to_string().contains("Out of Memory")
 }
 

@@ -10,7 +10,7 @@
 
 use std::fmt::Write as _;
 
-use forebay_store::{Dataset, DatasetId, Entry, Filter, Scope, Store, StoreError, Viewer};
+use forebay_store::{Dataset, DatasetId, Filter, Outline, Scope, Store, StoreError, Viewer};
 use forebay_text::identifier;
 use serde_json::Value;
 
@@ -29,8 +29,16 @@ pub(crate) enum Meaning {
     One(Box<Table>),
     /// The latest result of a tool.
     Latest(Box<Table>),
-    /// All results of a tool, newest first.
-    History(Vec<(Entry, Table)>),
+    /// All results of a tool.
+    History(History),
+}
+
+/// All results of a tool that can be seen.
+pub(crate) struct History {
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    /// The newest first.
+    pub(crate) results: Vec<Outline>,
 }
 
 /// What was kept, as far as whoever asks may see it.
@@ -118,31 +126,28 @@ impl Kept<'_> {
         let own = if self.viewer.session.is_some() { Some(&in_session) } else { None };
         for viewer in own.into_iter().chain([self.viewer]) {
             let Some((server, tool)) = self.origin(viewer, name, tool)? else { continue };
-            // Which tool it is, a session knows best; its history is longer than the session.
-            let (viewer, limit) = match which {
-                Results::Latest => (viewer, Some(1)),
-                Results::All => (self.viewer, None),
-            };
-            let filter = Filter {
-                server: Some(server),
-                tool: Some(tool),
+            let filter = |viewer: &Viewer, limit| Filter {
+                server: Some(server.clone()),
+                tool: Some(tool.clone()),
                 viewer: viewer.clone(),
                 limit,
                 ..Filter::default()
             };
-            let mut results = Vec::new();
-            for entry in self.store.list(&filter)? {
-                // One that has just been removed is no longer part of the history.
-                let Ok(dataset) = self.store.dataset(&entry.id) else { continue };
-                results.push((entry, Table { dataset, index: 0 }));
-            }
-            return Ok(match (which, results.len()) {
-                (_, 0) => None,
-                (Results::All, _) => Some(Meaning::History(results)),
-                (Results::Latest, _) => {
-                    results.pop().map(|(_, table)| Meaning::Latest(Box::new(table)))
+            return match which {
+                // One that has just been removed is no longer a result.
+                Results::Latest => Ok(self
+                    .store
+                    .list(&filter(viewer, Some(1)))?
+                    .first()
+                    .and_then(|entry| self.store.dataset(&entry.id).ok())
+                    .map(|dataset| Meaning::Latest(Box::new(Table { dataset, index: 0 })))),
+                // Which tool it is, a session knows best; its history is longer than the session.
+                Results::All => {
+                    let results = self.store.outlines(&filter(self.viewer, None))?;
+                    let history = History { server, tool, results };
+                    Ok((!history.results.is_empty()).then_some(Meaning::History(history)))
                 }
-            });
+            };
         }
         Ok(None)
     }

@@ -1,17 +1,17 @@
 //! What a name in a query stands for, as SQL over the files of rows.
 //!
-//! A table that lies in the records of another has no file: it is a view over the other's column. The
-//! results of a tool, one under the other, have one type for each column, so that the same query is
-//! right for all of them.
+//! A table that lies in the records of another has no file: it is a view over the other's column. How
+//! all results of a tool are one table, [`history`] says.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
-use forebay_store::{Dataset, Entry};
 use serde_json::Value;
 
 use crate::{
     NUMBER, PLACE, QueryError,
-    columns::{self, Made, Type, literal, quoted},
+    columns::{self, literal, quoted},
+    history,
+    rows::{self, Workshop},
     tables::{Meaning, Table, facts, is_result},
 };
 
@@ -28,25 +28,41 @@ const PARENT: &str = "__parent";
 const ITEM: &str = "__item";
 const ROW: &str = "__row";
 
-/// Makes the file of a table's rows, if it is not there.
-pub(crate) type RowsOf<'a> = dyn FnMut(&Table) -> Result<PathBuf, QueryError> + 'a;
+/// The files that views read, made if they are not there.
+pub(crate) struct Files<'a> {
+    pub(crate) workshop: Workshop<'a>,
+    /// Those that have been asked for.
+    pub(crate) paths: BTreeSet<PathBuf>,
+}
 
-/// The query that a name stands for.
-pub(crate) fn select(
-    meaning: &Meaning,
-    rows: &mut RowsOf<'_>,
-    with_places: bool,
-) -> Result<String, QueryError> {
-    match meaning {
-        Meaning::One(table) | Meaning::Latest(table) => one(table, rows, with_places),
-        Meaning::History(results) => history(results, rows),
+impl Files<'_> {
+    fn rows(&mut self, table: &Table) -> Result<PathBuf, QueryError> {
+        let path = rows::file(self.workshop, table)?;
+        self.paths.insert(path.clone());
+        Ok(path)
     }
 }
 
-fn one(table: &Table, rows: &mut RowsOf<'_>, with_places: bool) -> Result<String, QueryError> {
+/// The query that a name stands for; `None` if what it stood for has just been removed.
+pub(crate) fn select(
+    meaning: &Meaning,
+    files: &mut Files<'_>,
+    with_places: bool,
+) -> Result<Option<String>, QueryError> {
+    match meaning {
+        Meaning::One(table) | Meaning::Latest(table) => one(table, files, with_places).map(Some),
+        Meaning::History(history) => history::select(history, files),
+    }
+}
+
+pub(crate) fn one(
+    table: &Table,
+    files: &mut Files<'_>,
+    with_places: bool,
+) -> Result<String, QueryError> {
     match facts(&table.dataset).get(table.index) {
-        Some(facts) if facts.get("parent").is_some() => inner(table, facts, rows, with_places),
-        facts => stored(table, facts, rows, with_places),
+        Some(facts) if facts.get("parent").is_some() => inner(table, facts, files, with_places),
+        facts => stored(table, facts, files, with_places),
     }
 }
 
@@ -54,10 +70,10 @@ fn one(table: &Table, rows: &mut RowsOf<'_>, with_places: bool) -> Result<String
 fn stored(
     table: &Table,
     facts: Option<&Value>,
-    rows: &mut RowsOf<'_>,
+    files: &mut Files<'_>,
     with_places: bool,
 ) -> Result<String, QueryError> {
-    let file = literal(&rows(table)?.to_string_lossy());
+    let file = literal(&files.rows(table)?.to_string_lossy());
     // A result of a query has no places, and records without fields have nothing else.
     let has_fields = facts.is_none_or(|facts| !columns::of(facts).is_empty());
     let columns = if with_places || is_result(&table.dataset) || !has_fields {
@@ -73,14 +89,14 @@ fn stored(
 fn inner(
     table: &Table,
     facts: &Value,
-    rows: &mut RowsOf<'_>,
+    files: &mut Files<'_>,
     with_places: bool,
 ) -> Result<String, QueryError> {
     let index = facts["parent"].as_u64().and_then(|index| usize::try_from(index).ok());
     let index = index
         .filter(|index| *index < table.index)
         .ok_or_else(|| QueryError::Failed("its metadata do not say what it lies in".to_owned()))?;
-    let parent = one(&Table { dataset: table.dataset.clone(), index }, rows, false)?;
+    let parent = one(&Table { dataset: table.dataset.clone(), index }, files, false)?;
     let names = |value: &Value| -> Vec<String> {
         let names = value.as_array().into_iter().flatten().filter_map(Value::as_str);
         names.map(str::to_owned).collect()
@@ -130,62 +146,4 @@ fn entries(facts: &Value) -> [String; 2] {
         format!("unnest({ITEM}.value)")
     };
     [format!("{ITEM}.key AS {}", quoted(key)), value]
-}
-
-/// All results of a tool, one under the other.
-fn history(results: &[(Entry, Table)], rows: &mut RowsOf<'_>) -> Result<String, QueryError> {
-    let made: Vec<Vec<Made>> = results.iter().map(|(_, table)| columns_of(table)).collect();
-    let united = made.iter().fold(Vec::new(), |united, made| columns::united(united, made.clone()));
-    // Where a column cannot be read as what covers all, it is JSON everywhere.
-    let united: Vec<Made> = united
-        .into_iter()
-        .map(|column| {
-            let own = made.iter().filter_map(|columns| named(columns, &column.name));
-            let fits = own.into_iter().all(|own| own.kind.can_be_cast_to(&column.kind));
-            if fits { column } else { Made { kind: Type::Json, ..column } }
-        })
-        .collect();
-    let mut parts = Vec::new();
-    for ((entry, table), made) in results.iter().zip(&made) {
-        let select = one(table, rows, false)?;
-        let changed: Vec<String> = made
-            .iter()
-            .filter_map(|own| {
-                let column = named(&united, &own.name)?;
-                let cast = own.kind.cast(&quoted(&own.name), &column.kind)?;
-                Some(format!("{cast} AS {}", quoted(&own.name)))
-            })
-            .collect();
-        let columns = match changed.as_slice() {
-            [] => "*".to_owned(),
-            changed => format!("* REPLACE ({})", changed.join(", ")),
-        };
-        parts.push(format!(
-            "SELECT {} AS _dataset, TIMESTAMP {} AS _captured_at, {}::JSON AS _arguments, {columns} \
-             FROM ({select})",
-            literal(entry.id.as_str()),
-            literal(&entry.timestamp.strftime("%Y-%m-%d %H:%M:%S%.f").to_string()),
-            arguments(&table.dataset),
-        ));
-    }
-    Ok(parts.join(" UNION ALL BY NAME "))
-}
-
-/// What the call was given that a dataset is the result of, in SQL.
-fn arguments(dataset: &Dataset) -> String {
-    let arguments = dataset.metadata().description.more.get("arguments");
-    arguments.map_or_else(|| "NULL".to_owned(), |arguments| literal(&arguments.to_string()))
-}
-
-fn named<'c>(columns: &'c [Made], name: &str) -> Option<&'c Made> {
-    columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
-}
-
-/// The columns of a table, as far as its metadata tell them.
-fn columns_of(table: &Table) -> Vec<Made> {
-    match facts(&table.dataset).get(table.index) {
-        Some(facts) => columns::of(facts),
-        None if is_result(&table.dataset) => Vec::new(),
-        None => columns::of_lines(),
-    }
 }

@@ -7,7 +7,6 @@
 mod watch;
 
 use std::{
-    collections::BTreeSet,
     fs::{self, DirBuilder},
     io::{self, BufRead, BufWriter, Write},
     os::unix::fs::DirBuilderExt,
@@ -19,7 +18,7 @@ use std::{
 };
 
 use duckdb::Connection;
-use forebay_store::{Durability, Store};
+use forebay_store::{Durability, Store, Viewer};
 use rustix::{
     fs::Mode,
     io::Errno,
@@ -35,9 +34,9 @@ use crate::{
     guard::{self, Approved, Form},
     library,
     protocol::{Ask, CANCEL, Query, Say, What},
-    rows,
+    rows::{self, Workshop},
     tables::{self, Kept, Meaning},
-    views::{self, View},
+    views::{self, Files, View},
 };
 
 /// How long a worker waits for its first question.
@@ -118,16 +117,15 @@ impl Worker<'_> {
     }
 
     fn answer_from(&mut self, store: &Store, spill: &Path, ask: &Ask) -> Result<Say, QueryError> {
-        let rows_of = |table: &tables::Table| {
-            rows::file(store, table, self.read, &ask.limits, spill, &self.watch)
-        };
+        let (read, limits, watch) = (self.read, &ask.limits, self.watch.clone());
+        let workshop = Workshop { store, read, limits, spill, watch: &watch };
         let (query, out) = match &ask.what {
             What::Rows { dataset } => {
                 self.watch.prepare()?;
                 say(&Say::Preparing)?;
                 let dataset = store.dataset(dataset)?;
                 for index in 0..tables::facts(&dataset).len().max(1) {
-                    rows_of(&tables::Table { dataset: dataset.clone(), index })?;
+                    rows::file(workshop, &tables::Table { dataset: dataset.clone(), index })?;
                 }
                 return Ok(Say::End { rows: 0, has_more: false });
             }
@@ -145,12 +143,9 @@ impl Worker<'_> {
         }
         self.watch.prepare()?;
         say(&Say::Preparing)?;
-        let mut paths: BTreeSet<PathBuf> = out.cloned().into_iter().collect();
-        let (views, sources) = self.views(store, ask, query, &approved, &mut |table| {
-            let path = rows_of(table)?;
-            paths.insert(path.clone());
-            Ok(path)
-        })?;
+        let mut files = Files { workshop, paths: out.cloned().into_iter().collect() };
+        let (views, sources) = views_of(&ask.viewer, query, &approved, &mut files)?;
+        let paths = files.paths;
         say(&Say::Sources(sources))?;
         self.watch.run(left)?;
         say(&Say::Running)?;
@@ -176,40 +171,40 @@ impl Worker<'_> {
         }
         outcome
     }
+}
 
-    /// What the names of a query stand for.
-    fn views(
-        &self,
-        store: &Store,
-        ask: &Ask,
-        query: &Query,
-        approved: &Approved,
-        rows: &mut dyn FnMut(&tables::Table) -> Result<PathBuf, QueryError>,
-    ) -> Result<(Vec<View>, Vec<Source>), QueryError> {
-        let kept = Kept { store, viewer: &ask.viewer };
-        let (mut views, mut sources) = (Vec::new(), Vec::new());
-        for name in &approved.tables {
-            let Some(meaning) = kept.find(query.dataset.as_ref(), name)? else {
-                // Of a pivot, every word is looked up.
-                if approved.form == Form::Pivot {
-                    continue;
-                }
+/// What the names of a query stand for.
+fn views_of(
+    viewer: &Viewer,
+    query: &Query,
+    approved: &Approved,
+    files: &mut Files<'_>,
+) -> Result<(Vec<View>, Vec<Source>), QueryError> {
+    let kept = Kept { store: files.workshop.store, viewer };
+    let (mut views, mut sources) = (Vec::new(), Vec::new());
+    for name in &approved.tables {
+        let meaning = kept.find(query.dataset.as_ref(), name)?;
+        if let Some(Meaning::Latest(table)) = &meaning {
+            sources.push(kept.source(name, &table.dataset));
+        }
+        let select = match &meaning {
+            Some(meaning) => views::select(meaning, files, query.with_places)?,
+            None => None,
+        };
+        match select {
+            Some(select) => {
+                let (schema, name) = (name.schema.clone(), name.name.clone());
+                views.push(View { schema, name, select });
+            }
+            // Of a pivot, every word is looked up.
+            None if approved.form == Form::Pivot => {}
+            None => {
                 let said = kept.unknown(query.dataset.as_ref(), &name.to_string());
                 return Err(QueryError::Refused(said));
-            };
-            match &meaning {
-                Meaning::One(_) => {}
-                Meaning::Latest(table) => sources.push(kept.source(name, &table.dataset)),
-                Meaning::History(results) => {
-                    self.watch.progress(0.0, &format!("reading {} results", results.len()));
-                }
             }
-            let select = views::select(&meaning, rows, query.with_places)?;
-            let (schema, name) = (name.schema.clone(), name.name.clone());
-            views.push(View { schema, name, select });
         }
-        Ok((views, sources))
     }
+    Ok((views, sources))
 }
 
 /// What a text is, if it may run, and how much of its time is left: to find that out may take as long as

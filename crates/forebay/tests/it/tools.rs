@@ -4,6 +4,7 @@
 mod analyzing;
 mod arguments;
 mod exporting;
+mod history;
 mod listing;
 mod nested;
 mod offering;

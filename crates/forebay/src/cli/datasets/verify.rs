@@ -55,7 +55,7 @@ pub(super) fn run(
 
 fn print(findings: &Findings, out: &mut Screen) -> Result<()> {
     for Fault { id, what, remedy } in &findings.faults {
-        let name = id.as_ref().map_or("catalog", |id| id.as_str());
+        let name = id.as_ref().map_or("store", |id| id.as_str());
         let remedy = remedy.map(|remedy| format!(" ({remedy})")).unwrap_or_default();
         writeln!(out, "{name}: {}{remedy}", harmless(what))?;
     }
