@@ -46,6 +46,13 @@ fn forebay<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     command
 }
 
+/// Has the rows of a dataset made, by a process that is gone then.
+fn make_rows(home: &std::path::Path, id: &str) {
+    let query = format!("SELECT count(*) FROM {id}");
+    let asked = forebay(["query", &query]).env("FOREBAY_HOME", home).output().unwrap();
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+}
+
 /// `forebay serve` in front of the server at a URL.
 fn serving_url(url: &str, options: &[&str]) -> HttpPeer {
     HttpPeer::start(forebay(["serve", "--listen", "127.0.0.1:0", "--url", url]).args(options))

@@ -12,13 +12,14 @@ use forebay_testkit::{
 use serde_json::{Value, json};
 
 use super::{Served, in_front_of_a_command, text_of};
+use crate::make_rows;
 
 /// What a client has had kept, which cannot be asked before the file is closed: whoever asks waits for
 /// rows that seem to be made just now.
 fn unfinished(served: &Served, client: &mut McpHttpClient) -> (String, File) {
     let id = kept(client);
     let name = format!("{id}_rows.parquet");
-    eventually("its rows are made", || find(served.home.path(), &name).is_some());
+    make_rows(served.home.path(), &id);
     let rows = find(served.home.path(), &name).unwrap();
     let lock = File::create(rows.with_file_name(format!(".{name}.lock"))).unwrap();
     lock.lock().unwrap();

@@ -9,6 +9,7 @@ use forebay_testkit::peer::eventually;
 use serde_json::{Value, json};
 
 use super::Client;
+use crate::make_rows;
 
 /// A query that would take days.
 const ENDLESS: &str = "SELECT count(*) FROM range(10000000000) a, range(10000000000) b";
@@ -128,9 +129,10 @@ fn the_memory_of_queries_is_given_back_after_an_idle_time() {
 }
 
 #[test]
-fn rows_are_made_in_the_background_without_being_asked_for() {
+fn the_rows_of_a_long_result_are_made_in_the_background_without_being_asked_for() {
     let mut client = Client::new("background");
-    let id = client.keep_orders(450);
+    let summary = client.call("records", &json!({"count": 40_000}));
+    let id = summary.dataset();
     let rows = || {
         let files = walk(&client.home.join("datasets"));
         files.iter().any(|file| file.ends_with(&format!("{id}_rows.parquet")))
@@ -314,10 +316,9 @@ fn json_that_is_nested_very_deeply_is_told_as_the_reason() {
 fn a_worker_that_dies_before_the_query_runs_is_not_blamed_on_it() {
     let mut client = Client::new("unprepared");
     let id = client.keep_orders(450);
+    make_rows(&client.home, &id);
     let is_rows = |file: &String| file.ends_with(&format!("/{id}_rows.parquet"));
-    let rows = || walk(&client.home.join("datasets")).into_iter().find(is_rows);
-    eventually("the rows are there", || rows().is_some());
-    let rows = rows().unwrap();
+    let rows = walk(&client.home.join("datasets")).into_iter().find(is_rows).unwrap();
     // As long as it is locked, another seems to be making the rows.
     let lock = fs::File::create(rows.replace(&format!("/{id}"), &format!("/.{id}")) + ".lock");
     let lock = lock.unwrap();
