@@ -184,7 +184,7 @@ impl Subject<'_> {
         }
         if let Some(days) = self.days_until_compressed() {
             let plural = if days == 1 { "" } else { "s" };
-            let _ = write!(out, " (compressed to .zst after {days} day{plural})");
+            let _ = write!(out, " (.zst after {days} day{plural})");
         }
         out
     }

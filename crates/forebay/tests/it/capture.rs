@@ -38,7 +38,7 @@ fn a_large_result_is_swapped_for_its_summary() {
         assert!(summary.starts_with(&format!("Large response detected ({records} records, ~")));
         assert!(summary.contains(dataset.id().as_str()) && summary.len() < 8_000, "{summary}");
         assert_eq!(replaced["id"], id);
-        let place = format!("{} (compressed to .zst after 1 day)", dataset.path(0).display());
+        let place = format!("{} (.zst after 1 day)", dataset.path(0).display());
         assert!(summary.ends_with(&place), "{summary}");
         assert!(std::fs::read(dataset.path(0)).unwrap() == text.as_bytes(), "byte for byte");
         let mut whole = Vec::new();
