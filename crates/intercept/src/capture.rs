@@ -1,9 +1,10 @@
 //! Stage 2 of 5: takes the payloads out of a result, and writes them to the store.
 //!
-//! Those of a result in memory are written while the next stage looks at them. Each text block becomes a payload as it reads, many small ones become one together, structured
-//! content one as it is written, and so does `content` itself if it has thousands of blocks. Structured
-//! content that says the same as a text block is not kept twice. What is left of the result is its
-//! template: with the payloads put back in, it is the result again ([`restore`]).
+//! Those of a result in memory are written while the next stage looks at them. Each text block
+//! becomes a payload as it reads, many small ones become one together, structured content one as it
+//! is written, and so does `content` itself if it has thousands of blocks. Structured content that
+//! says the same as a text block is not kept twice. What is left of the result is its template: with
+//! the payloads put back in, it is the result again ([`restore`]).
 
 use std::{
     borrow::Cow,
@@ -253,11 +254,11 @@ impl<'a> Captured<'a> {
         result: &ToolResult,
         span: &Range<u64>,
     ) -> Result<(), CaptureError> {
-        let whole =
-            |payload| Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None };
-        let cut = match self.said_already(result, span)? {
-            Some(cut) => cut,
-            None => whole(self.take_json(result, span)?),
+        let cut = if let Some(cut) = self.said_already(result, span)? {
+            cut
+        } else {
+            let payload = self.take_json(result, span)?;
+            Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None }
         };
         self.cut(cut);
         Ok(())

@@ -123,7 +123,7 @@ impl Keeper {
         watch.lap("take out");
         let bytes = captured.bytes();
         let Captured { payloads, files } = &mut captured;
-        let (written, (tokens, profile)) = parallel::both_once(
+        let (written, (tokens, profile)) = parallel::both(
             bytes,
             || files.write(result, payloads),
             || {

@@ -12,25 +12,6 @@ const MIN_BYTES: usize = 256 * 1024;
 /// Does `aside` on another thread while `here` is done on this one.
 pub(crate) fn both<A: Send, B>(
     bytes: usize,
-    aside: impl Fn() -> A + Sync,
-    here: impl FnOnce() -> B,
-) -> (A, B) {
-    if bytes < MIN_BYTES {
-        return (aside(), here());
-    }
-    let aside = &aside;
-    thread::scope(|scope| {
-        let spawned = thread::Builder::new().name("keeper".to_owned()).spawn_scoped(scope, aside);
-        let here = here();
-        // Without a thread, or if it panicked, it is done here, where a panic is noticed.
-        let result = spawned.ok().and_then(|thread| thread.join().ok());
-        (result.unwrap_or_else(aside), here)
-    })
-}
-
-/// The same for what can be done only once.
-pub(crate) fn both_once<A: Send, B>(
-    bytes: usize,
     aside: impl FnOnce() -> A + Send,
     here: impl FnOnce() -> B,
 ) -> (A, B) {

@@ -9,6 +9,7 @@ mod fields;
 mod inner;
 mod inside;
 mod kind;
+mod kinds;
 mod lead;
 mod long_text;
 mod names;

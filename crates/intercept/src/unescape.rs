@@ -61,8 +61,7 @@ pub(crate) fn whole(json: &[u8]) -> Result<Vec<u8>, Trouble> {
     let (head, tail) = out.split_at_mut(first.len() + escapes::SLACK);
     // It is quicker than most else that is done with as much.
     let weight = text.len() / 4;
-    let (second, first) =
-        parallel::both_once(weight, || decode(second, tail), || decode(first, head));
+    let (second, first) = parallel::both(weight, || decode(second, tail), || decode(first, head));
     let (first_bytes, second_bytes) = (first?, second?);
     let start = head.len();
     out.copy_within(start..start + second_bytes, first_bytes);

@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::{
     Dataset, DatasetId, Description, Durability, Mapped, Metadata, Part, Store, StoreError,
     claim::Claim,
+    entering::New,
     error::Doing,
     layout::{self, Folder},
 };
@@ -45,7 +46,9 @@ impl<'a> Capture<'a> {
     pub(crate) fn begin(store: &'a Store, timestamp: Timestamp) -> Result<Self, StoreError> {
         const TRIES: usize = 20;
         let folder = Folder::of(timestamp);
-        store.make_folder(&folder)?;
+        if !store.layout.has(&folder) {
+            store.layout.make_folder(&folder)?;
+        }
         store.follow_catalog();
         for _ in 0..TRIES {
             let id = DatasetId::random();
@@ -220,7 +223,7 @@ impl Finished<'_> {
         if store.durability == Durability::BeforeCommitReturns {
             self.dataset.sync()?;
         }
-        store.is_new(&self.dataset, claim);
+        store.to_enter().push(New { dataset: self.dataset.clone(), claim });
         Ok(self.dataset.clone())
     }
 }

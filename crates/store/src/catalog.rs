@@ -4,6 +4,7 @@
 //! Whatever is asked every day is found by an index or stands in [`totals`], so that it costs the same
 //! however much is kept.
 
+mod filter;
 pub(crate) mod outlines;
 mod totals;
 pub(crate) mod usage;
@@ -19,14 +20,14 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior,
-    params, params_from_iter,
-    types::{Type, Value},
+    params, params_from_iter, types::Type,
 };
 
 use rustix::fs::{Access, access};
 
+pub use self::filter::Filter;
 use crate::{
-    Dataset, DatasetId, Viewer,
+    Dataset, DatasetId,
     layout::{self, Folder},
 };
 
@@ -83,25 +84,6 @@ pub struct Entry {
     pub is_pinned: bool,
     pub(crate) folder: Folder,
     pub(crate) content: String,
-}
-
-/// Which datasets to list.
-#[derive(Debug, Clone, Default)]
-pub struct Filter {
-    /// Only those of this tool.
-    pub tool: Option<String>,
-    /// Only those of this upstream.
-    pub server: Option<String>,
-    /// Only those that it may see.
-    pub viewer: Viewer,
-    /// Only those captured at this time or later.
-    pub from: Option<Timestamp>,
-    /// Only those captured before this time.
-    pub until: Option<Timestamp>,
-    /// How many to pass over.
-    pub offset: u64,
-    /// How many at most; all if not given.
-    pub limit: Option<u64>,
 }
 
 /// The index itself.
@@ -298,12 +280,8 @@ impl Catalog {
         if filter.from.is_none() && filter.until.is_none() {
             return self.total(filter);
         }
-        let (mut sql, mut values) = (Vec::new(), Vec::new());
-        for (conditions, of_conditions) in filter.ways() {
-            sql.push(format!("SELECT id FROM datasets {conditions}"));
-            values.extend(of_conditions);
-        }
-        let sql = format!("SELECT count(*) FROM ({})", sql.join(" UNION "));
+        let (fitting, values) = filter.all("id");
+        let sql = format!("SELECT count(*) FROM ({fitting})");
         let mut query = self.connection.prepare_cached(&sql)?;
         query.query_row(params_from_iter(values), |row| row.get(0)).map(i64::cast_unsigned)
     }
@@ -364,58 +342,6 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn of(entry: &Entry) -> Self {
         Self { timestamp: entry.timestamp.as_millisecond(), id: entry.id.to_string() }
-    }
-}
-
-impl Filter {
-    /// The conditions as SQL, with their values: one set for each way in which a dataset can fit, since
-    /// an index serves one at a time.
-    fn ways(&self) -> Vec<(String, Vec<Value>)> {
-        let text = |text: &Option<String>| text.clone().map(Value::Text);
-        let time = |time: Option<Timestamp>| time.map(|it| Value::Integer(it.as_millisecond()));
-        let all = [
-            ("tool = ?", text(&self.tool)),
-            ("server = ?", text(&self.server)),
-            ("timestamp >= ?", time(self.from)),
-            ("timestamp < ?", time(self.until)),
-        ];
-        let of_all: Vec<(&str, Value)> =
-            all.into_iter().filter_map(|(condition, value)| Some((condition, value?))).collect();
-        let ways = self.viewer.ways().into_iter().map(|way| {
-            let (mut sql, mut values) = (String::new(), Vec::new());
-            for (condition, value) in way.into_iter().chain(of_all.iter().cloned()) {
-                sql.push_str(if values.is_empty() { "WHERE " } else { " AND " });
-                sql.push_str(condition);
-                values.push(value);
-            }
-            (sql, values)
-        });
-        ways.collect()
-    }
-
-    /// Lists what fits. What comes before a page is passed over in an index alone.
-    fn listing(&self) -> (String, Vec<Value>) {
-        let limit = self.limit.map_or(-1, u64::cast_signed);
-        // Of each way as many as the page may need, if they were all of that one.
-        let reach = self.limit.map_or(-1, |limit| (self.offset + limit).cast_signed());
-        let ways = self.ways();
-        let (mut sql, mut values) = (Vec::new(), Vec::new());
-        for (conditions, of_conditions) in &ways {
-            let way = format!(
-                "SELECT id, timestamp FROM datasets {conditions} ORDER BY timestamp DESC, id LIMIT ?"
-            );
-            values.extend(of_conditions.iter().cloned());
-            values.push(Value::Integer(reach));
-            sql.push(if ways.len() == 1 { way } else { format!("SELECT * FROM ({way})") });
-        }
-        values.extend([Value::Integer(limit), Value::Integer(self.offset.cast_signed())]);
-        let fitting = sql.join(" UNION ");
-        let sql = format!(
-            "SELECT {ENTRY} FROM datasets WHERE id IN
-                 (SELECT id FROM ({fitting}) ORDER BY timestamp DESC, id LIMIT ? OFFSET ?)
-             ORDER BY timestamp DESC, id"
-        );
-        (sql, values)
     }
 }
 
@@ -499,45 +425,4 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         records: row.get::<_, Option<i64>>(8)?.map(i64::cast_unsigned),
         is_pinned: row.get(9)?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Scope;
-
-    #[test]
-    fn what_comes_before_a_page_is_passed_over_in_an_index() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("catalog.db");
-        layout::create(&path).unwrap();
-        let catalog = Catalog::create(&path).unwrap();
-        let (tool, server) = (Some("list".to_owned()), Some("notes".to_owned()));
-        let (from, until) = (Some(Timestamp::UNIX_EPOCH), Some(Timestamp::MAX));
-        let (session, project) = (Some("1".to_owned()), Some("/work".to_owned()));
-        let viewer = Viewer { session, project, scope: Scope::Project };
-        let filters = [
-            (Filter::default(), "by_time"),
-            (Filter { from, until, ..Filter::default() }, "by_time"),
-            (Filter { tool: tool.clone(), ..Filter::default() }, "by_tool"),
-            (Filter { server: server.clone(), from, ..Filter::default() }, "by_server"),
-            (Filter { viewer: viewer.in_session(), ..Filter::default() }, "by_session"),
-            (Filter { viewer: viewer.clone(), ..Filter::default() }, "by_project"),
-            (Filter { viewer, tool: tool.clone(), ..Filter::default() }, "by_project_and_tool"),
-            (Filter { tool, server, ..Filter::default() }, "by_"),
-        ];
-        for (filter, index) in filters {
-            let filter = Filter { limit: Some(20), offset: 9_980, ..filter };
-            let (sql, values) = filter.listing();
-            let mut query =
-                catalog.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-            let rows = query.query_map(params_from_iter(values), |row| row.get(3)).unwrap();
-            let plan: Vec<String> = rows.map(Result::unwrap).collect();
-            let is_used = |word: &str| word == index || index == "by_" && word.starts_with(index);
-            let covering = plan.iter().filter(|step| step.contains("COVERING INDEX"));
-            assert!(covering.flat_map(|step| step.split(' ')).any(is_used), "{index}: {plan:?}");
-            let is_scan = |step: &&String| step.contains("SCAN datasets USING INDEX");
-            assert_eq!(plan.iter().filter(is_scan).count(), 0, "{plan:?}");
-        }
-    }
 }

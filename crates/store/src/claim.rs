@@ -9,7 +9,6 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::DirBuilderExt,
     path::PathBuf,
-    time::Duration,
 };
 
 use crate::{
@@ -82,15 +81,10 @@ pub(crate) fn all(layout: &Layout) -> Vec<Found> {
 
 /// Claims that say nothing, because whoever made them died at once.
 pub(crate) fn empty(layout: &Layout) -> Vec<PathBuf> {
-    const OLD: Duration = Duration::from_secs(60 * 60);
     let entries = fs::read_dir(layout.claims()).into_iter().flatten().flatten();
-    let is_left = |entry: &fs::DirEntry| {
-        entry.metadata().is_ok_and(|file| {
-            let age = file.modified().map(|time| time.elapsed().unwrap_or_default());
-            file.len() == 0 && age.is_ok_and(|age| age > OLD)
-        })
-    };
-    entries.filter(is_left).map(|entry| entry.path()).collect()
+    let is_empty = |entry: &fs::DirEntry| entry.metadata().is_ok_and(|file| file.len() == 0);
+    let empty = entries.filter(is_empty).map(|entry| entry.path());
+    empty.filter(|path| layout::is_abandoned(path)).collect()
 }
 
 /// True while a living process captures the dataset.

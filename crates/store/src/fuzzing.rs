@@ -44,7 +44,7 @@ impl Files {
         fs::write(&rows, b"PAR1 what stands for rows here PAR1").unwrap();
         store.put_rows(&dataset, 0, &rows).unwrap();
         let counts = Counts { results: 1, ..Counts::default() };
-        store.add_usage("shop", "list", counts).unwrap();
+        store.enter_new(&[("shop", "list", counts)]).unwrap();
         Self { home, dataset, payload }
     }
 
@@ -100,7 +100,7 @@ impl Files {
         store.count(&Filter::default()).unwrap();
         store.origins(&Viewer::default()).unwrap();
         store.usage(None).unwrap();
-        store.add_usage("shop", "list", Counts::default()).unwrap();
+        store.enter_new(&[("shop", "list", Counts::default())]).unwrap();
         store.dataset(self.dataset.id()).unwrap();
         let listed = |store: &Store| -> Vec<DatasetId> {
             store.list(&Filter::default()).unwrap().into_iter().map(|entry| entry.id).collect()

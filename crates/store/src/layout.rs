@@ -7,6 +7,7 @@ use std::{
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
 
 use jiff::{Timestamp, tz::TimeZone};
@@ -71,9 +72,7 @@ impl Layout {
 
     /// True if a folder is there and lies in the store: no link on the way leads elsewhere.
     pub(crate) fn has(&self, folder: &Folder) -> bool {
-        let folder = self.folder(folder);
-        let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
-        folder.ancestors().take(LEVELS.len()).all(is_folder)
+        self.folder(folder).ancestors().take(LEVELS.len()).all(is_folder)
     }
 
     pub(crate) fn metadata(&self, folder: &Folder, id: &DatasetId) -> PathBuf {
@@ -217,6 +216,18 @@ pub(crate) fn is_link() -> io::Error {
 /// True if there is something with that name, even a link that leads nowhere.
 pub(crate) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
+}
+
+/// True if there is a folder with that name. A link to one is none.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_dir())
+}
+
+/// True if nobody can be at work any more at a file that has yet to get its name or its content.
+pub(crate) fn is_abandoned(path: &Path) -> bool {
+    const OLD: Duration = Duration::from_secs(60 * 60);
+    let modified = fs::symlink_metadata(path).and_then(|file| file.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD))
 }
 
 /// Creates a file that only its owner may read; fails if there is one.

@@ -23,6 +23,7 @@ mod catalog;
 mod claim;
 mod compression;
 mod dataset;
+mod entering;
 mod error;
 mod events;
 #[cfg(any(test, fuzzing))]

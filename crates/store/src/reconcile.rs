@@ -200,7 +200,7 @@ fn fill(catalog: &Catalog, layout: &Layout, counts: Option<&[Usage]>) -> Result<
                         Ok(dataset) => {
                             catalog.settle(&dataset)?;
                             match counts {
-                                Some(_) => catalog.is_counted(id)?,
+                                Some(_) => catalog.mark_counted(id)?,
                                 None => catalog.count_in(dataset.metadata(), false)?,
                             }
                             entered += 1;

@@ -250,14 +250,11 @@ fn sweep(store: &Store, how_far: &mut HowFar<'_>) -> Result<(), StoreError> {
 
 /// Files that never got their name. A young one may be about to.
 fn hidden_files(folder: &Path) -> Vec<PathBuf> {
-    const OLD: Duration = Duration::from_secs(60 * 60);
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_left = |entry: &fs::DirEntry| {
-        let modified = entry.metadata().and_then(|file| file.modified());
-        let is_old = modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
-        is_old && entry.file_name().as_encoded_bytes().starts_with(b".dataset_")
-    };
-    entries.filter(is_left).map(|entry| entry.path()).collect()
+    let is_hidden =
+        |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".dataset_");
+    let hidden = entries.filter(is_hidden).map(|entry| entry.path());
+    hidden.filter(|path| layout::is_abandoned(path)).collect()
 }
 
 /// A clock that has been set back makes nothing old.

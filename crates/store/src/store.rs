@@ -4,8 +4,7 @@ use std::{
     fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread,
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -13,11 +12,11 @@ use jiff::{Timestamp, ToSpan, civil::Date};
 use rustix::fs::{Access, access};
 
 use crate::{
-    Capture, Collected, Counts, Dataset, DatasetId, Entry, Filter, Findings, HowFar, Mapped,
-    Outline, Retention, StoreError, Usage, Verification, Viewer,
+    Capture, Collected, Dataset, DatasetId, Entry, Filter, Findings, HowFar, Mapped, Outline,
+    Retention, StoreError, Usage, Verification, Viewer,
     catalog::{self, Catalog, usage},
-    claim::{self, Claim},
-    compression,
+    claim, compression,
+    entering::New,
     error::Doing,
     events,
     integrity::{self, Sound},
@@ -33,9 +32,7 @@ pub struct Store {
     patience: Duration,
     catalog: Mutex<Catalog>,
     /// What exists and has yet to be entered in the catalog.
-    to_enter: Mutex<Vec<New>>,
-    /// The folder that was made last.
-    made: Mutex<Option<Folder>>,
+    pub(crate) to_enter: Mutex<Vec<New>>,
     /// Whether files may be made and changed.
     is_writable: bool,
     /// The files that need not be checked again.
@@ -50,16 +47,6 @@ pub(crate) const HURRY: Duration = Duration::from_millis(100);
 /// The same for opening it, which comes once. Whoever closes it last may be in the way, and may be a
 /// process that gives way to everything else; and without a catalog nothing can be kept.
 const OPENING: Duration = Duration::from_secs(2);
-
-/// A dataset that exists and has yet to be entered in the catalog.
-#[derive(Debug)]
-struct New {
-    dataset: Dataset,
-    claim: Option<Claim>,
-}
-
-/// More than this many claims are not held open while the catalog cannot be written.
-const MAX_NEW: usize = 200;
 
 /// When a dataset is safe against a loss of power. Against our own end it always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -103,7 +90,6 @@ impl Store {
             patience,
             catalog: Mutex::new(catalog),
             to_enter: Mutex::default(),
-            made: Mutex::default(),
             is_writable: true,
             sound: Sound::default(),
         };
@@ -129,7 +115,6 @@ impl Store {
             durability,
             patience: PATIENCE,
             to_enter: Mutex::default(),
-            made: Mutex::default(),
             is_writable: false,
             sound: Sound::default(),
         })
@@ -357,90 +342,6 @@ impl Store {
         self.collect(retention, Timestamp::now(), how_far)
     }
 
-    /// Adds to what a tool has given today.
-    pub fn add_usage(&self, server: &str, tool: &str, counts: Counts) -> Result<(), StoreError> {
-        self.enter_new(&[(server, tool, counts)])
-    }
-
-    /// Enters what has been captured lately in the catalog, and adds to what tools have given today:
-    /// `(server, tool, counts)`. All of it is written at once, or nothing. Then what was captured is made
-    /// safe against a loss of power.
-    pub fn enter_new(&self, counts: &[(&str, &str, Counts)]) -> Result<(), StoreError> {
-        make_durable(&self.enter_all(counts)?);
-        Ok(())
-    }
-
-    /// Enters what is new, and has it made safe on a thread of its own. If the catalog cannot be written,
-    /// that is left to whoever looks next: the dataset exists without it.
-    pub(crate) fn enter_new_at_once(&self) {
-        match self.enter_all(&[]) {
-            Ok(entered) if entered.is_empty() => {}
-            Ok(entered) => {
-                let entered = Arc::new(entered);
-                let on_its_own = entered.clone();
-                let thread = thread::Builder::new().name("sync".to_owned());
-                // Without a thread it is done here.
-                if thread.spawn(move || make_durable(&on_its_own)).is_err() {
-                    make_durable(&entered);
-                }
-            }
-            Err(error) => events::catalog_behind(&error),
-        }
-    }
-
-    /// Enters what is new; returns what has yet to be made safe.
-    fn enter_all(&self, counts: &[(&str, &str, Counts)]) -> Result<Vec<Dataset>, StoreError> {
-        self.follow_catalog();
-        let new = std::mem::take(&mut *self.to_enter());
-        if let Err(error) = self.enter(&new, counts) {
-            let mut again = self.to_enter();
-            again.extend(new);
-            // Without their claims they are for whoever looks next.
-            let too_many = again.len().saturating_sub(MAX_NEW);
-            again.drain(..too_many);
-            return Err(error);
-        }
-        let mut entered = Vec::new();
-        for New { dataset, claim } in new {
-            claim.map_or(Ok(()), Claim::end)?;
-            entered.push(dataset);
-        }
-        Ok(if self.durability == Durability::RightAfter { entered } else { Vec::new() })
-    }
-
-    fn enter(&self, new: &[New], counts: &[(&str, &str, Counts)]) -> Result<(), StoreError> {
-        let since = usage::day(Timestamp::now());
-        let enter = |catalog: &Catalog| {
-            catalog.at_once(|catalog| {
-                for New { dataset, .. } in new {
-                    catalog.settle(dataset)?;
-                    catalog.count_in(dataset.metadata(), true)?;
-                }
-                for (server, tool, counts) in counts {
-                    let (server, tool) = ((*server).to_owned(), (*tool).to_owned());
-                    catalog.add_usage(&Usage { server, tool, since, counts: *counts })?;
-                }
-                Ok(())
-            })
-        };
-        self.ask_as_it_is(enter)
-    }
-
-    /// Makes the folder for a dataset, once a day.
-    pub(crate) fn make_folder(&self, folder: &Folder) -> Result<(), StoreError> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.as_ref() != Some(folder) || !self.layout.has(folder) {
-            self.layout.make_folder(folder)?;
-            *made = Some(folder.clone());
-        }
-        Ok(())
-    }
-
-    /// A dataset exists.
-    pub(crate) fn is_new(&self, dataset: &Dataset, claim: Option<Claim>) {
-        self.to_enter().push(New { dataset: dataset.clone(), claim });
-    }
-
     /// What has passed, by server and tool: in the last `days`, today included, or ever.
     pub fn usage(&self, days: Option<u16>) -> Result<Vec<Usage>, StoreError> {
         self.usage_as_of(usage::day(Timestamp::now()), days)
@@ -513,11 +414,6 @@ impl Store {
         }
     }
 
-    fn to_enter(&self) -> MutexGuard<'_, Vec<New>> {
-        // A list of what is whole in itself.
-        self.to_enter.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
         let known = self.catalog().folder(id);
         if let Ok(Some(folder)) = &known
@@ -545,20 +441,6 @@ impl Store {
             return Ok(folder);
         }
         Err(StoreError::Unknown(id.clone()))
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        if !self.to_enter().is_empty() {
-            self.enter_new_at_once();
-        }
-    }
-}
-
-fn make_durable(datasets: &[Dataset]) {
-    for dataset in datasets {
-        dataset.sync().unwrap_or_else(|error| events::sync_failed(dataset.id(), &error));
     }
 }
 

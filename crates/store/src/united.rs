@@ -5,9 +5,8 @@
 //! segment, and has the hash of each. What the rows look like, the store does not know.
 //!
 //! They can be made again at any time, and nothing depends on them; so they do not count among what is
-//! stored, of which they take a small part. A segment of which a result has been
-//! removed is removed with it. Only who makes segments writes the list, and lets nobody else do so
-//! meanwhile; what it names may be gone.
+//! stored. A segment of which a result has been removed is removed with it. Only who makes segments
+//! writes the list, and lets nobody else do so meanwhile; what it names may be gone.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -15,7 +14,6 @@ use std::{
     io::Read,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -166,7 +164,11 @@ impl Store {
     pub fn make_united_folder(&self) -> Result<(), StoreError> {
         let folder = self.layout.united();
         DirBuilder::new().recursive(true).mode(0o700).create(&folder).doing("create", &folder)?;
-        if is_folder(&folder) { Ok(()) } else { Err(layout::is_link()).doing("use", &folder) }
+        if layout::is_folder(&folder) {
+            Ok(())
+        } else {
+            Err(layout::is_link()).doing("use", &folder)
+        }
     }
 }
 
@@ -197,7 +199,9 @@ pub(crate) fn sweep(store: &Store) -> Result<(), StoreError> {
             Ok(store.ask_as_it_is(|catalog| catalog.folder(id))?.is_none())
         };
         for segment in united.segments {
-            if any(&segment.datasets, is_gone)? || segment.is_replaced && is_old(&segment.path) {
+            if any(&segment.datasets, is_gone)?
+                || segment.is_replaced && layout::is_abandoned(&segment.path)
+            {
                 layout::remove(&segment.path)?;
             } else if layout::is_there(&segment.path) {
                 named.insert(segment.path);
@@ -205,7 +209,7 @@ pub(crate) fn sweep(store: &Store) -> Result<(), StoreError> {
             }
         }
     }
-    let is_left = |path: &&PathBuf| !named.contains(*path) && is_old(path);
+    let is_left = |path: &&PathBuf| !named.contains(*path) && layout::is_abandoned(path);
     all.iter().filter(is_left).try_for_each(|path| layout::remove(path))
 }
 
@@ -254,7 +258,7 @@ fn any(
 /// Reads a list; `None` if there is none, or it is damaged. Its last line is the hash of the first.
 fn read(list: &Path) -> Option<United> {
     // A link could lead out of the store.
-    list.parent().filter(|folder| is_folder(folder))?;
+    list.parent().filter(|folder| layout::is_folder(folder))?;
     let mut text = String::new();
     layout::open(list).ok()?.take(MAX_LIST_BYTES).read_to_string(&mut text).ok()?;
     let (json, hash) = text.split_once('\n')?;
@@ -284,12 +288,8 @@ fn segment_path(list: &Path, blake3: &str) -> PathBuf {
     list.with_file_name(format!("{key}_{name}.parquet"))
 }
 
-fn is_folder(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|it| it.is_dir())
-}
-
 fn files(layout: &Layout) -> Vec<PathBuf> {
-    if !is_folder(&layout.united()) {
+    if !layout::is_folder(&layout.united()) {
         return Vec::new();
     }
     let entries = fs::read_dir(layout.united()).into_iter().flatten().flatten();
@@ -303,13 +303,6 @@ fn is_list(path: &Path) -> bool {
 
 fn is_named(path: &Path, beginning: &str) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(beginning))
-}
-
-/// A young file may be about to be named, or read.
-fn is_old(path: &Path) -> bool {
-    const OLD: Duration = Duration::from_secs(60 * 60);
-    let modified = fs::symlink_metadata(path).and_then(|file| file.modified());
-    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD))
 }
 
 #[cfg(test)]

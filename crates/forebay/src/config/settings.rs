@@ -166,7 +166,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_store_bytes",
         default: "\"20 GB\"",
-        meaning: "How much space all results may take; the oldest go first that are not pinned, and the newest stays. 0 sets no limit. If it is not set, it is a tenth of the disk if that is less.",
+        meaning: "How much space all results may take; the oldest go first that are not pinned, and the newest stays. 0 sets no limit. If it is not set, it is a tenth of the disk if that is less. What is made of results for a tool's history (`united/`) comes on top.",
         kind: Kind::Bytes { from: 0, set: |config, bytes| config.max_store_bytes = Some(bytes) },
     },
     Setting {

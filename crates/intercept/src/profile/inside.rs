@@ -12,7 +12,8 @@ use super::{
     field::{Entries, Items, Nested, text_of},
     fields::{Fields, Of, Read, Separator, member},
     kind::Kind,
-    observer::{Kinds, Observer},
+    kinds::Kinds,
+    observer::Observer,
     reading::Reading,
 };
 

@@ -9,6 +9,7 @@ use super::{
     field::{Field, Raw, is_marker, text_of},
     inside::Inside,
     kind::Kind,
+    kinds::Kinds,
     long_text, range,
     reading::Reading,
 };
@@ -39,51 +40,6 @@ pub(super) struct Observer {
     /// Cells such as `NA`, and how often each occurs.
     markers: Vec<(Vec<u8>, u64)>,
     inside: Inside,
-}
-
-/// How many values there are of each kind that JSON tells apart.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Kinds {
-    integers: u64,
-    floats: u64,
-    booleans: u64,
-    texts: u64,
-    pub(super) structs: u64,
-    pub(super) lists: u64,
-}
-
-impl Kinds {
-    fn plain(&self) -> u64 {
-        self.integers + self.floats + self.booleans + self.texts
-    }
-
-    fn all(&self) -> u64 {
-        self.plain() + self.structs + self.lists
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.integers += other.integers;
-        self.floats += other.floats;
-        self.booleans += other.booleans;
-        self.texts += other.texts;
-        self.structs += other.structs;
-        self.lists += other.lists;
-    }
-
-    /// Those that there are, by how many.
-    fn listed(&self) -> Vec<(Kind, u64)> {
-        let mut listed = vec![
-            (Kind::Struct, self.structs),
-            (Kind::List, self.lists),
-            (Kind::String, self.texts),
-            (Kind::Integer, self.integers),
-            (Kind::Float, self.floats),
-            (Kind::Boolean, self.booleans),
-        ];
-        listed.retain(|(_, count)| *count > 0);
-        listed.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        listed
-    }
 }
 
 impl Observer {
@@ -180,7 +136,7 @@ impl Observer {
                 let (text, is_plain, after) = walk::text(json)?;
                 let written = &json[..text.len() + 2];
                 reading.check_unless(is_plain, written);
-                if is_first && !self.is_long_text(text, is_plain, reading) {
+                if is_first && !self.take_long_text(text, is_plain, reading) {
                     let text = if is_plain { Cow::Borrowed(text) } else { text_of(written) };
                     if reading.rules.has_cells {
                         self.cell(&text, reading);
@@ -247,7 +203,7 @@ impl Observer {
     }
 
     /// Takes a text into account that is too long to be decoded whole; `false` if it is not.
-    fn is_long_text(&mut self, written: &[u8], is_plain: bool, reading: &mut Reading) -> bool {
+    fn take_long_text(&mut self, written: &[u8], is_plain: bool, reading: &mut Reading) -> bool {
         if is_plain || written.len() < long_text::MIN_BYTES {
             return false;
         }

@@ -39,12 +39,8 @@ impl Catalog {
 }
 
 fn listing(filter: &Filter) -> (String, Vec<Value>) {
-    let (mut sql, mut values) = (Vec::new(), Vec::new());
-    for (conditions, of_conditions) in filter.ways() {
-        sql.push(format!("SELECT id, timestamp, project, bytes FROM datasets {conditions}"));
-        values.extend(of_conditions);
-    }
-    (format!("{} ORDER BY timestamp DESC, id", sql.join(" UNION ")), values)
+    let (fitting, values) = filter.all("id, timestamp, project, bytes");
+    (format!("{fitting} ORDER BY timestamp DESC, id"), values)
 }
 
 fn outline(row: &Row<'_>) -> rusqlite::Result<Outline> {

@@ -137,7 +137,7 @@ impl Catalog {
     }
 
     /// Notes that a dataset is among the counts.
-    pub(crate) fn is_counted(&self, id: &DatasetId) -> rusqlite::Result<()> {
+    pub(crate) fn mark_counted(&self, id: &DatasetId) -> rusqlite::Result<()> {
         let change = "UPDATE datasets SET counted = 1 WHERE id = ?1";
         self.connection.prepare_cached(change)?.execute([id.as_str()]).map(drop)
     }

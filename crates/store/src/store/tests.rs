@@ -14,8 +14,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 
 use super::*;
-use crate::Description;
-use crate::{Scope, claim::Claim};
+use crate::{Counts, Description, claim::Claim};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -219,7 +218,7 @@ fn a_capture_does_without_a_catalog_that_another_process_writes_to() {
     let other = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let first = keep(&store, "a", b"1").id().clone();
-    assert!(store.add_usage("shop", "a", passed(1, 1)).is_err());
+    assert!(store.enter_new(&[("shop", "a", passed(1, 1))]).is_err());
     assert_eq!(read(&store.dataset(&first).unwrap(), 0), b"1");
     assert!(names(&store).is_empty(), "the line is entered later");
     let second = Store::open_with(home.path(), Durability::RightAfter, HURRY).unwrap();
@@ -343,7 +342,7 @@ fn where_nothing_can_be_written_what_was_kept_can_be_read() {
     assert_eq!(store.collect(&retention, tomorrow, &mut |_, _| true).unwrap().compressed, 1);
     let plain = keep(&store, "b", b"[1]");
     store.pin(plain.id()).unwrap();
-    store.add_usage("shop", "a", passed(3, 30)).unwrap();
+    store.enter_new(&[("shop", "a", passed(3, 30))]).unwrap();
     let before = (store.list(&Filter::default()).unwrap(), store.usage(None).unwrap());
     drop(store);
     let there = files(&home);
@@ -604,7 +603,7 @@ fn captures_for_other_tests() {
         }
         "count" => {
             for _ in 0..50 {
-                store.add_usage("shop", "orders", passed(1, 10)).unwrap();
+                store.enter_new(&[("shop", "orders", passed(1, 10))]).unwrap();
             }
         }
         "until killed" => loop {
@@ -649,8 +648,8 @@ fn counts_of_several_processes_add_up() {
     let store = open(&home);
     let captured =
         Counts { captured: 1, captured_tokens: 9_000, given_tokens: 500, ..passed(1, 7) };
-    store.add_usage("shop", "orders", captured).unwrap();
-    store.add_usage("shop", "other", passed(2, 20)).unwrap();
+    store.enter_new(&[("shop", "orders", captured)]).unwrap();
+    store.enter_new(&[("shop", "other", passed(2, 20))]).unwrap();
     for process in &mut processes {
         assert!(process.wait().unwrap().success());
     }
@@ -691,7 +690,7 @@ fn counts_outlive_a_catalog_or_are_made_of_the_datasets() {
     capture.start_part("json").unwrap().write_all(b"[]").unwrap();
     let more = json!({"tokens": 9_000}).as_object().unwrap().clone();
     capture.commit(Description { more, ..described("orders") }).unwrap();
-    store.add_usage("shop", "orders", passed(5, 70)).unwrap();
+    store.enter_new(&[("shop", "orders", passed(5, 70))]).unwrap();
     let before = store.usage(None).unwrap();
     drop(store);
     let catalog = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
@@ -739,111 +738,4 @@ fn a_write_that_fails_leaves_nothing() {
 fn a_home_that_cannot_be_made_is_an_error_that_names_it() {
     let error = Store::open(Path::new("/dev/null/home"), Durability::RightAfter).unwrap_err();
     assert_eq!(error.to_string(), "cannot create `/dev/null/home/datasets`");
-}
-
-fn with_tokens(tool: &str, session: &str, project: &str) -> Description {
-    let more =
-        json!({"tokens": 9_000, "summaryTokens": 500, "session": session, "project": project});
-    Description { more: more.as_object().unwrap().clone(), ..described(tool) }
-}
-
-fn keep_for_later(store: &Store, description: Description) -> Dataset {
-    let mut capture = store.capture().unwrap();
-    capture.start_part("json").unwrap().write_all(b"[]").unwrap();
-    capture.finish(description).unwrap().commit_and_enter_later().unwrap()
-}
-
-#[test]
-fn what_was_captured_is_seen_by_all_before_it_is_entered_and_counted_once() {
-    let home = tempfile::tempdir().unwrap();
-    let (store, other) = (open(&home), open(&home));
-    let dataset = keep_for_later(&store, with_tokens("orders", "s", "p"));
-    assert_eq!(names(&other), [dataset.id().clone()].into());
-    assert_eq!(names(&open(&home)), [dataset.id().clone()].into());
-    assert!(other.usage(None).unwrap().is_empty(), "its own process counts it");
-    store.enter_new(&[("shop", "orders", passed(1, 7))]).unwrap();
-    let captured =
-        Counts { captured: 1, captured_tokens: 9_000, given_tokens: 500, ..passed(1, 7) };
-    assert_eq!(other.usage(None).unwrap()[0].counts, captured);
-    assert_eq!(fs::read_dir(home.path().join("capturing")).unwrap().count(), 0);
-}
-
-#[test]
-fn what_a_process_had_not_entered_when_it_died_is_entered_and_counted_once() {
-    let home = tempfile::tempdir().unwrap();
-    let store = open(&home);
-    let dataset = keep_for_later(&store, with_tokens("orders", "s", "p"));
-    // As if it had died here: the claim is there, and nobody holds it.
-    store.to_enter().clear();
-    let captured =
-        Counts { captured: 1, captured_tokens: 9_000, given_tokens: 500, ..passed(1, 7) };
-    for _ in 0..2 {
-        let next = open(&home);
-        assert_eq!(names(&next), [dataset.id().clone()].into());
-        assert_eq!(next.usage(None).unwrap()[0].counts, captured);
-    }
-}
-
-#[test]
-fn totals_are_what_a_count_would_give() {
-    let home = tempfile::tempdir().unwrap();
-    let store = open(&home);
-    let (tools, sessions, projects) = (["a", "b"], ["s", "t", "u"], ["p", "q", ""]);
-    let mut kept = Vec::new();
-    for number in 0..60 {
-        let (tool, session) = (tools[number % 2], sessions[number / 2 % 3]);
-        // A session may change its project.
-        let project = projects[number / 7 % 3];
-        kept.push(keep_for_later(&store, with_tokens(tool, session, project)).id().clone());
-    }
-    for id in kept.iter().step_by(3) {
-        assert!(store.remove(id).unwrap());
-    }
-    let entries = store.list(&Filter::default()).unwrap();
-    assert_eq!(
-        store.catalog().stored_bytes().unwrap(),
-        entries.iter().map(|it| it.stored_bytes).sum::<u64>()
-    );
-    for (scope, session, project) in [
-        (Scope::All, None, None),
-        (Scope::Session, Some("s"), Some("p")),
-        (Scope::Session, None, Some("p")),
-        (Scope::Project, Some("t"), Some("q")),
-        (Scope::Project, Some("nobody"), Some("p")),
-        (Scope::Project, Some("u"), None),
-    ] {
-        let viewer = Viewer {
-            scope,
-            session: session.map(str::to_owned),
-            project: project.map(str::to_owned),
-        };
-        for tool in [None, Some("a"), Some("none")] {
-            let filter = Filter {
-                viewer: viewer.clone(),
-                tool: tool.map(str::to_owned),
-                ..Filter::default()
-            };
-            let seen: Vec<Entry> = entries
-                .iter()
-                .filter(|entry| {
-                    let dataset = store.dataset(&entry.id).unwrap();
-                    viewer.sees(dataset.metadata()) && tool.is_none_or(|tool| entry.tool == tool)
-                })
-                .cloned()
-                .collect();
-            assert_eq!(store.list(&filter).unwrap(), seen, "{filter:?}");
-            assert_eq!(store.count(&filter).unwrap(), seen.len() as u64, "{filter:?}");
-            let since = Filter { from: Some(Timestamp::UNIX_EPOCH), ..filter.clone() };
-            assert_eq!(store.count(&since).unwrap(), seen.len() as u64, "{filter:?}");
-            let page = Filter { offset: 3, limit: Some(4), ..filter };
-            let expected: Vec<Entry> = seen.iter().skip(3).take(4).cloned().collect();
-            assert_eq!(store.list(&page).unwrap(), expected);
-        }
-        let mut origins = store.origins(&viewer).unwrap();
-        origins.sort();
-        let filter = Filter { viewer, ..Filter::default() };
-        let seen: BTreeSet<_> =
-            store.list(&filter).unwrap().into_iter().map(|it| (it.server, it.tool)).collect();
-        assert_eq!(origins, seen.into_iter().collect::<Vec<_>>());
-    }
 }

@@ -1,0 +1,133 @@
+//! Which lines of the catalog are meant, as SQL that an index serves.
+
+use jiff::Timestamp;
+use rusqlite::types::Value;
+
+use super::ENTRY;
+use crate::Viewer;
+
+/// Which datasets to list.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only those of this tool.
+    pub tool: Option<String>,
+    /// Only those of this upstream.
+    pub server: Option<String>,
+    /// Only those that it may see.
+    pub viewer: Viewer,
+    /// Only those captured at this time or later.
+    pub from: Option<Timestamp>,
+    /// Only those captured before this time.
+    pub until: Option<Timestamp>,
+    /// How many to pass over.
+    pub offset: u64,
+    /// How many at most; all if not given.
+    pub limit: Option<u64>,
+}
+
+impl Filter {
+    /// The conditions as SQL, with their values: one set for each way in which a dataset can fit, since
+    /// an index serves one at a time.
+    fn ways(&self) -> Vec<(String, Vec<Value>)> {
+        let text = |text: &Option<String>| text.clone().map(Value::Text);
+        let time = |time: Option<Timestamp>| time.map(|it| Value::Integer(it.as_millisecond()));
+        let all = [
+            ("tool = ?", text(&self.tool)),
+            ("server = ?", text(&self.server)),
+            ("timestamp >= ?", time(self.from)),
+            ("timestamp < ?", time(self.until)),
+        ];
+        let of_all: Vec<(&str, Value)> =
+            all.into_iter().filter_map(|(condition, value)| Some((condition, value?))).collect();
+        let ways = self.viewer.ways().into_iter().map(|way| {
+            let (mut sql, mut values) = (String::new(), Vec::new());
+            for (condition, value) in way.into_iter().chain(of_all.iter().cloned()) {
+                sql.push_str(if values.is_empty() { "WHERE " } else { " AND " });
+                sql.push_str(condition);
+                values.push(value);
+            }
+            (sql, values)
+        });
+        ways.collect()
+    }
+
+    /// Some columns of all that fits, each dataset once, without regard to offset and limit.
+    pub(super) fn all(&self, columns: &str) -> (String, Vec<Value>) {
+        let (ways, values): (Vec<String>, Vec<Vec<Value>>) = self
+            .ways()
+            .into_iter()
+            .map(|(conditions, values)| {
+                (format!("SELECT {columns} FROM datasets {conditions}"), values)
+            })
+            .unzip();
+        (ways.join(" UNION "), values.concat())
+    }
+
+    /// Lists what fits. What comes before a page is passed over in an index alone.
+    pub(super) fn listing(&self) -> (String, Vec<Value>) {
+        let limit = self.limit.map_or(-1, u64::cast_signed);
+        // Of each way as many as the page may need, if they were all of that one.
+        let reach = self.limit.map_or(-1, |limit| self.offset.saturating_add(limit).cast_signed());
+        let ways = self.ways();
+        let (mut sql, mut values) = (Vec::new(), Vec::new());
+        for (conditions, of_conditions) in &ways {
+            let way = format!(
+                "SELECT id, timestamp FROM datasets {conditions} ORDER BY timestamp DESC, id LIMIT ?"
+            );
+            values.extend(of_conditions.iter().cloned());
+            values.push(Value::Integer(reach));
+            sql.push(if ways.len() == 1 { way } else { format!("SELECT * FROM ({way})") });
+        }
+        values.extend([Value::Integer(limit), Value::Integer(self.offset.cast_signed())]);
+        let fitting = sql.join(" UNION ");
+        let sql = format!(
+            "SELECT {ENTRY} FROM datasets WHERE id IN
+                 (SELECT id FROM ({fitting}) ORDER BY timestamp DESC, id LIMIT ? OFFSET ?)
+             ORDER BY timestamp DESC, id"
+        );
+        (sql, values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Catalog, *};
+    use rusqlite::params_from_iter;
+
+    use crate::{Scope, layout};
+
+    #[test]
+    fn what_comes_before_a_page_is_passed_over_in_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("catalog.db");
+        layout::create(&path).unwrap();
+        let catalog = Catalog::create(&path).unwrap();
+        let (tool, server) = (Some("list".to_owned()), Some("notes".to_owned()));
+        let (from, until) = (Some(Timestamp::UNIX_EPOCH), Some(Timestamp::MAX));
+        let (session, project) = (Some("1".to_owned()), Some("/work".to_owned()));
+        let viewer = Viewer { session, project, scope: Scope::Project };
+        let filters = [
+            (Filter::default(), "by_time"),
+            (Filter { from, until, ..Filter::default() }, "by_time"),
+            (Filter { tool: tool.clone(), ..Filter::default() }, "by_tool"),
+            (Filter { server: server.clone(), from, ..Filter::default() }, "by_server"),
+            (Filter { viewer: viewer.in_session(), ..Filter::default() }, "by_session"),
+            (Filter { viewer: viewer.clone(), ..Filter::default() }, "by_project"),
+            (Filter { viewer, tool: tool.clone(), ..Filter::default() }, "by_project_and_tool"),
+            (Filter { tool, server, ..Filter::default() }, "by_"),
+        ];
+        for (filter, index) in filters {
+            let filter = Filter { limit: Some(20), offset: 9_980, ..filter };
+            let (sql, values) = filter.listing();
+            let mut query =
+                catalog.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let rows = query.query_map(params_from_iter(values), |row| row.get(3)).unwrap();
+            let plan: Vec<String> = rows.map(Result::unwrap).collect();
+            let is_used = |word: &str| word == index || index == "by_" && word.starts_with(index);
+            let covering = plan.iter().filter(|step| step.contains("COVERING INDEX"));
+            assert!(covering.flat_map(|step| step.split(' ')).any(is_used), "{index}: {plan:?}");
+            let is_scan = |step: &&String| step.contains("SCAN datasets USING INDEX");
+            assert_eq!(plan.iter().filter(is_scan).count(), 0, "{plan:?}");
+        }
+    }
+}

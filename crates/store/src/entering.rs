@@ -1,0 +1,122 @@
+//! How what has been captured gets into the catalog: after it exists, and all that is due at once.
+//!
+//! Until then its [`Claim`] says so to everybody else; see [`reconcile::take_in`](crate::reconcile).
+
+use std::{
+    sync::{Arc, MutexGuard, PoisonError},
+    thread,
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    Counts, Dataset, Durability, Store, StoreError, Usage,
+    catalog::{Catalog, usage},
+    claim::Claim,
+    events, layout,
+};
+
+/// A dataset that exists and has yet to be entered in the catalog.
+#[derive(Debug)]
+pub(crate) struct New {
+    pub(crate) dataset: Dataset,
+    pub(crate) claim: Option<Claim>,
+}
+
+/// More than this many claims are not held open while the catalog cannot be written.
+const MAX_NEW: usize = 200;
+
+impl Store {
+    /// Enters what has been captured lately in the catalog, and adds to what tools have given today:
+    /// `(server, tool, counts)`. All of it is written at once, or nothing. Then what was captured is made
+    /// safe against a loss of power.
+    pub fn enter_new(&self, counts: &[(&str, &str, Counts)]) -> Result<(), StoreError> {
+        make_durable(&self.enter_all(counts)?);
+        Ok(())
+    }
+
+    /// Enters what is new, and has it made safe on a thread of its own. If the catalog cannot be written,
+    /// that is left to whoever looks next: the dataset exists without it.
+    pub(crate) fn enter_new_at_once(&self) {
+        match self.enter_all(&[]) {
+            Ok(entered) if entered.is_empty() => {}
+            Ok(entered) => {
+                let entered = Arc::new(entered);
+                let on_its_own = entered.clone();
+                let thread = thread::Builder::new().name("sync".to_owned());
+                // Without a thread it is done here.
+                if thread.spawn(move || make_durable(&on_its_own)).is_err() {
+                    make_durable(&entered);
+                }
+            }
+            Err(error) => events::catalog_behind(&error),
+        }
+    }
+
+    /// Enters what is new; returns what has yet to be made safe.
+    fn enter_all(&self, counts: &[(&str, &str, Counts)]) -> Result<Vec<Dataset>, StoreError> {
+        self.follow_catalog();
+        let new = std::mem::take(&mut *self.to_enter());
+        if let Err(error) = self.enter(&new, counts) {
+            let mut again = self.to_enter();
+            again.extend(new);
+            // Without their claims they are for whoever looks next.
+            let too_many = again.len().saturating_sub(MAX_NEW);
+            again.drain(..too_many);
+            return Err(error);
+        }
+        let mut entered = Vec::new();
+        for New { dataset, claim } in new {
+            // It is entered, whoever may come upon its claim.
+            let ended = claim.map_or(Ok(()), Claim::end);
+            ended.unwrap_or_else(|error| events::catalog_behind(&error));
+            entered.push(dataset);
+        }
+        Ok(if self.durability == Durability::RightAfter { entered } else { Vec::new() })
+    }
+
+    fn enter(&self, new: &[New], counts: &[(&str, &str, Counts)]) -> Result<(), StoreError> {
+        let since = usage::day(Timestamp::now());
+        let enter = |catalog: &Catalog| {
+            catalog.at_once(|catalog| {
+                for New { dataset, .. } in new {
+                    catalog.settle(dataset)?;
+                    catalog.count_in(dataset.metadata(), true)?;
+                    // It may have been removed meanwhile, and counts all the same.
+                    let metadata = self.layout.metadata(dataset.folder(), dataset.id());
+                    if !layout::is_there(&metadata) {
+                        catalog.forget(dataset.id())?;
+                    }
+                }
+                for (server, tool, counts) in counts {
+                    let (server, tool) = ((*server).to_owned(), (*tool).to_owned());
+                    catalog.add_usage(&Usage { server, tool, since, counts: *counts })?;
+                }
+                Ok(())
+            })
+        };
+        self.ask_as_it_is(enter)
+    }
+
+    pub(crate) fn to_enter(&self) -> MutexGuard<'_, Vec<New>> {
+        // A list of what is whole in itself.
+        self.to_enter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if !self.to_enter().is_empty() {
+            self.enter_new_at_once();
+        }
+    }
+}
+
+fn make_durable(datasets: &[Dataset]) {
+    for dataset in datasets {
+        dataset.sync().unwrap_or_else(|error| events::sync_failed(dataset.id(), &error));
+    }
+}
+
+#[cfg(test)]
+mod tests;
