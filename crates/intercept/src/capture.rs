@@ -27,6 +27,8 @@ use crate::{
     unescape::{self, Trouble},
 };
 
+/// A template up to this long is kept in the metadata: to make a file takes longer than to fill it.
+const MAX_INLINE_BYTES: u64 = 1_024;
 /// Structured content longer than this is not compared with a text block.
 const MAX_COMPARED_BYTES: u64 = 32 * 1024 * 1024;
 
@@ -42,6 +44,8 @@ pub(crate) struct Files<'a> {
     /// The payloads, as they stand in the result.
     cuts: Vec<Cut>,
     holes: Vec<Hole>,
+    /// What is left of the result, if it is short.
+    template: Option<String>,
     /// The payloads are in memory, and have yet to be written.
     are_in_memory: bool,
     /// What their files end with.
@@ -82,6 +86,7 @@ pub(crate) fn take<'a>(
         capture: store.capture()?,
         cuts: Vec::new(),
         holes: Vec::new(),
+        template: None,
         are_in_memory: result.whole.in_memory().is_some(),
         unwritten: Vec::new(),
     };
@@ -137,10 +142,11 @@ impl<'a> Captured<'a> {
             more.insert("arguments".to_owned(), arguments.value);
             more.insert("argumentsHash".to_owned(), arguments.hash.into());
         }
-        more.insert(
-            "template".to_owned(),
-            json!({"part": self.files.capture.part_count() - 1, "holes": holes}),
-        );
+        let template = match &self.files.template {
+            Some(text) => json!({"text": text, "holes": holes}),
+            None => json!({"part": self.files.capture.part_count() - 1, "holes": holes}),
+        };
+        more.insert("template".to_owned(), template);
         self.files.capture.set_extension(profile.payload, profile.format.extension())?;
         let mut description = Description {
             tool: call.tool().unwrap_or_default().to_owned(),
@@ -165,9 +171,17 @@ impl<'a> Captured<'a> {
         result: &ToolResult,
         span: &Range<u64>,
     ) -> Result<Encoding, CaptureError> {
+        if let Some(text) = result.take_decoded(span) {
+            let text = text.into_bytes();
+            let extension = likely_extension(&text);
+            return self.add(text, extension).map(|_| Encoding::Text);
+        }
         let text = result.whole.part(span);
         let taken = if let Some(json) = text.in_memory() {
-            unescape::whole(json).map(|text| self.add(text, "txt"))
+            unescape::whole(json).map(|text| {
+                let extension = likely_extension(&text);
+                self.add(text, extension)
+            })
         } else {
             let part = self.files.capture.start_part("txt")?;
             unescape::copy(&mut *text.reader(), part).map(|()| self.add_written())
@@ -303,19 +317,44 @@ impl Files<'_> {
     ) -> Result<(), CaptureError> {
         for (payload, extension) in payloads.iter().zip(mem::take(&mut self.unwritten)) {
             self.capture.start_part(extension)?.write_all(payload)?;
+            self.capture.end_part()?;
         }
-        let part = self.capture.start_part("template")?;
-        let (mut read_to, mut written) = (0, 0);
         self.cuts.sort_by_key(|cut| cut.span.start);
+        let mut cut_out = 0;
         for cut in self.cuts.drain(..) {
-            written += io::copy(&mut result.whole.part(&(read_to..cut.span.start)).reader(), part)?;
-            read_to = cut.span.end;
-            self.holes.push(Hole { at: written, cut });
+            let at = cut.span.start - cut_out;
+            cut_out += cut.span.end - cut.span.start;
+            self.holes.push(Hole { at, cut });
         }
-        let rest = read_to..result.whole.bytes();
-        io::copy(&mut result.whole.part(&rest).reader(), part)?;
+        if result.whole.bytes() - cut_out <= MAX_INLINE_BYTES {
+            let mut text = Vec::new();
+            write_template(result, &self.holes, &mut text)?;
+            self.template = String::from_utf8(text).ok();
+        }
+        if self.template.is_none() {
+            write_template(result, &self.holes, self.capture.start_part("template")?)?;
+        }
         Ok(())
     }
+}
+
+/// What a text's file ends with, most likely: it is renamed if that turns out to be wrong.
+fn likely_extension(text: &[u8]) -> &'static str {
+    match text.trim_ascii_start().first() {
+        Some(b'{' | b'[') => "json",
+        _ => "txt",
+    }
+}
+
+/// Writes what is left of a result without what was cut out.
+fn write_template(result: &ToolResult, holes: &[Hole], sink: &mut dyn Write) -> io::Result<()> {
+    let mut read_to = 0;
+    for Hole { cut, .. } in holes {
+        io::copy(&mut result.whole.part(&(read_to..cut.span.start)).reader(), sink)?;
+        read_to = cut.span.end;
+    }
+    io::copy(&mut result.whole.part(&(read_to..result.whole.bytes())).reader(), sink)?;
+    Ok(())
 }
 
 impl Hole {

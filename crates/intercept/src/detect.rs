@@ -11,8 +11,8 @@ use crate::{
     unescape,
 };
 
-/// How much of a long text is looked at first.
-const HEAD_BYTES: u64 = 128 * 1024;
+/// How much of a long text is looked at first, for each token that it may have: a token has fewer bytes.
+const HEAD_BYTES: u64 = 6;
 
 /// What makes a result too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +52,9 @@ pub(crate) fn oversized(
     let (mut tokens_left, mut bytes_left) = (tokens, max_bytes.unwrap_or(u64::MAX));
     for span in result.readable() {
         // Most of what is too large is so in its beginning.
-        if span.end - span.start > 2 * HEAD_BYTES {
-            let head = unescape::head(&result.json_at(&(span.start..span.start + HEAD_BYTES))?);
+        let head = HEAD_BYTES * (tokens_left + tokenizer.max_token_bytes());
+        if span.end - span.start > 4 * head {
+            let head = unescape::head(&result.json_at(&(span.start..span.start + head))?);
             // A token that is cut in two may be more than one.
             if tokenizer.up_to(tokens_left + tokenizer.max_token_bytes(), &head).is_none() {
                 return Ok(Some(weight));
@@ -61,11 +62,17 @@ pub(crate) fn oversized(
         }
         let json = result.json_at(span)?;
         let text = match json.first() {
-            Some(b'"') => serde_json::from_slice(&json).unwrap_or_else(|_| lossy(&json)),
-            _ => lossy(&json),
+            Some(b'"') => unescape::whole(&json).ok().and_then(|text| String::from_utf8(text).ok()),
+            _ => None,
         };
+        let is_decoded = text.is_some();
+        let text = text.unwrap_or_else(|| String::from_utf8_lossy(&json).into_owned());
         let within = bytes_left.checked_sub(text.len() as u64);
-        match (within, tokenizer.up_to(tokens_left, &text)) {
+        let count = tokenizer.up_to(tokens_left, &text);
+        if is_decoded && result.whole.in_memory().is_some() {
+            result.keep_decoded(span, text);
+        }
+        match (within, count) {
             (Some(bytes), Some(count)) => (bytes_left, tokens_left) = (bytes, tokens_left - count),
             _ => return Ok(Some(weight)),
         }
@@ -75,8 +82,4 @@ pub(crate) fn oversized(
         events::near_threshold(call, count, tokens);
     }
     Ok(None)
-}
-
-fn lossy(json: &[u8]) -> String {
-    String::from_utf8_lossy(json).into_owned()
 }

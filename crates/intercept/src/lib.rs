@@ -77,6 +77,9 @@ pub trait Sequel: Send + Sync {
     fn kept(&self, dataset: &Dataset);
 }
 
+/// Payloads shorter than this are looked at and written sooner than a thread is started.
+const MIN_ASIDE_BYTES: usize = 32 * 1024;
+
 /// Keeps large results.
 pub struct Keeper {
     shelf: Arc<Shelf>,
@@ -121,18 +124,12 @@ impl Keeper {
         let store = self.shelf.store()?;
         let mut captured = capture::take(result, &store)?;
         watch.lap("take out");
-        let bytes = captured.bytes();
+        let is_long = captured.bytes() >= MIN_ASIDE_BYTES;
         let Captured { payloads, files } = &mut captured;
-        let (written, (tokens, profile)) = parallel::both(
-            bytes,
-            || files.write(result, payloads),
-            || {
-                parallel::both(
-                    bytes,
-                    || self.policy.tokenizer.about_all(payloads),
-                    || profile::of(payloads, &self.policy),
-                )
-            },
+        let ((written, tokens), profile) = parallel::both(
+            is_long,
+            || (files.write(result, payloads), self.policy.tokenizer.about_all(payloads)),
+            || profile::of(payloads, &self.policy),
         );
         written?;
         let profile = profile?;

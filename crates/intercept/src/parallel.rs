@@ -6,16 +6,14 @@ use std::{
     thread,
 };
 
-/// Less work than this many bytes is done sooner than a thread is started.
-const MIN_BYTES: usize = 256 * 1024;
-
-/// Does `aside` on another thread while `here` is done on this one.
+/// Does `aside` on another thread while `here` is done on this one; if that is not worth a thread, one
+/// after the other.
 pub(crate) fn both<A: Send, B>(
-    bytes: usize,
+    is_worth_it: bool,
     aside: impl FnOnce() -> A + Send,
     here: impl FnOnce() -> B,
 ) -> (A, B) {
-    if bytes < MIN_BYTES {
+    if !is_worth_it {
         let here = here();
         return (aside(), here);
     }

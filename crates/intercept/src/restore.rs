@@ -13,7 +13,10 @@ pub fn restore(dataset: &Dataset, sink: &mut dyn Write) -> Result<(), CaptureErr
     let template = dataset.metadata().description.more.get("template").ok_or_else(missing)?;
     let number = |value: &Value| value.as_u64().unwrap_or_default();
     let part = |value: &Value| usize::try_from(number(value)).unwrap_or_default();
-    let mut rest = dataset.open(part(&template["part"]))?;
+    let mut rest: Box<dyn Read + '_> = match template["text"].as_str() {
+        Some(text) => Box::new(text.as_bytes()),
+        None => Box::new(dataset.open(part(&template["part"]))?),
+    };
     let mut at = 0;
     let mut held: Option<(usize, Vec<u8>)> = None;
     for hole in template["holes"].as_array().into_iter().flatten() {

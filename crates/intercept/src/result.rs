@@ -6,6 +6,7 @@ use std::{
     borrow::Cow,
     io::{self, Read},
     ops::Range,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use forebay_proxy::body::Payload;
@@ -21,6 +22,8 @@ pub(crate) struct ToolResult {
     pub(crate) crowd: Option<Range<u64>>,
     pub(crate) structured: Option<Range<u64>>,
     pub(crate) is_error: bool,
+    /// Texts that have been decoded already, and where they begin.
+    decoded: Mutex<Vec<(u64, String)>>,
 }
 
 /// An element of `content`.
@@ -72,7 +75,24 @@ impl ToolResult {
             crowd,
             structured: structured.filter(|value| !is_null(value)).map(|value| value.span),
             is_error: is_error.is_some_and(|value| value.scalar.as_deref() == Some(b"true")),
+            decoded: Mutex::default(),
         })
+    }
+
+    /// Remembers what the string at `span` says, for whoever needs it next.
+    pub(crate) fn keep_decoded(&self, span: &Range<u64>, text: String) {
+        self.decoded().push((span.start, text));
+    }
+
+    /// What the string at `span` says, if that has been remembered.
+    pub(crate) fn take_decoded(&self, span: &Range<u64>) -> Option<String> {
+        let mut decoded = self.decoded();
+        let place = decoded.iter().position(|(start, _)| *start == span.start)?;
+        Some(decoded.swap_remove(place).1)
+    }
+
+    fn decoded(&self) -> MutexGuard<'_, Vec<(u64, String)>> {
+        self.decoded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text of a string or any other value at `span`, which must fit into memory.

@@ -315,9 +315,12 @@ impl Subject<'_> {
         others.chain(more)
     }
 
-    /// How many payloads there are; the last part is the template.
+    /// How many payloads there are; the last part may be the template.
     fn payloads(&self) -> usize {
-        self.dataset.metadata().parts.len().saturating_sub(1).max(1)
+        let metadata = self.dataset.metadata();
+        let has_file =
+            metadata.description.more.get("template").is_some_and(|it| it["part"].is_u64());
+        metadata.parts.len().saturating_sub(usize::from(has_file)).max(1)
     }
 
     fn tokens(&self) -> u64 {

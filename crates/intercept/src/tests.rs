@@ -168,13 +168,13 @@ fn structured_content_is_replaced_too_and_kept_once() {
     assert_eq!(facts["schema"]["fields"][1], id);
     let facts = serde_json::to_string_pretty(facts).unwrap();
     insta::assert_snapshot!("structured", settled(&facts, &dataset));
-    assert_eq!(dataset.metadata().parts.len(), 2, "one payload and the template");
+    assert_eq!(dataset.metadata().parts.len(), 1, "one payload");
     assert_eq!(restored(&dataset), result);
 
     let other = json!({"content": [{"type": "text", "text": "x y ".repeat(2000)}],
                        "structuredContent": {"orders": orders(3)}});
     let (_, dataset) = bench.kept(&other);
-    assert_eq!(dataset.metadata().parts.len(), 3, "what differs is kept apart");
+    assert_eq!(dataset.metadata().parts.len(), 2, "what differs is kept apart");
     assert_eq!(restored(&dataset), other);
 }
 
@@ -368,7 +368,7 @@ fn a_text_is_outlined_rather_than_its_escaped_twin() {
     let (replacement, dataset) = bench.kept(&result);
     let summary = replacement["content"][0]["text"].as_str().unwrap();
     assert!(summary.starts_with("Large response detected (2000 lines, ~"), "{summary}");
-    assert_eq!(dataset.metadata().parts.len(), 2, "the text, once, and the template");
+    assert_eq!(dataset.metadata().parts.len(), 1, "the text, once");
     assert_eq!(restored(&dataset), result);
 }
 
@@ -586,4 +586,17 @@ fn what_is_left_is_written_when_the_session_is_over() {
     usage.saw(&call("list"), 1);
     drop(usage);
     assert_eq!(receiver.recv().unwrap(), "list");
+}
+
+#[test]
+fn what_is_left_of_a_result_is_in_the_metadata_if_it_is_short_and_else_in_a_file() {
+    let bench = Bench::new();
+    for (bytes, files) in [(100, 1), (5_000, 2)] {
+        let mut result = text_result(&"A line of prose, and no more.\n".repeat(2000));
+        let image = json!({"type": "image", "mimeType": "image/png", "data": "A".repeat(bytes)});
+        result["content"].as_array_mut().unwrap().push(image);
+        let (_, dataset) = bench.kept(&result);
+        assert_eq!(dataset.metadata().parts.len(), files, "{bytes} bytes");
+        assert_eq!(restored(&dataset), result);
+    }
 }

@@ -22,6 +22,8 @@ impl From<io::Error> for Trouble {
 
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
+/// A shorter string is decoded sooner than a thread is started.
+const MIN_SPLIT_BYTES: usize = 256 * 1024;
 /// The longest escape, and the closing quote on top.
 const LONGEST: usize = escapes::LONGEST + 1;
 
@@ -59,9 +61,11 @@ pub(crate) fn whole(json: &[u8]) -> Result<Vec<u8>, Trouble> {
     // What is decoded is never longer than what stood for it.
     let mut out = vec![0; text.len() + 2 * escapes::SLACK];
     let (head, tail) = out.split_at_mut(first.len() + escapes::SLACK);
-    // It is quicker than most else that is done with as much.
-    let weight = text.len() / 4;
-    let (second, first) = parallel::both(weight, || decode(second, tail), || decode(first, head));
+    let (second, first) = parallel::both(
+        text.len() >= MIN_SPLIT_BYTES,
+        || decode(second, tail),
+        || decode(first, head),
+    );
     let (first_bytes, second_bytes) = (first?, second?);
     let start = head.len();
     out.copy_within(start..start + second_bytes, first_bytes);

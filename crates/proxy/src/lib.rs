@@ -15,6 +15,7 @@ pub mod router;
 pub mod session;
 #[cfg(test)]
 mod testing;
+mod threads;
 pub mod transport;
 
 pub use error::ProxyError;

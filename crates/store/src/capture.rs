@@ -44,29 +44,23 @@ pub struct PartWriter {
 
 impl<'a> Capture<'a> {
     pub(crate) fn begin(store: &'a Store, timestamp: Timestamp) -> Result<Self, StoreError> {
-        const TRIES: usize = 20;
         let folder = Folder::of(timestamp);
         if !store.layout.has(&folder) {
             store.layout.make_folder(&folder)?;
         }
-        store.follow_catalog();
-        for _ in 0..TRIES {
-            let id = DatasetId::random();
-            if matches!(store.catalog().folder(&id), Ok(Some(_))) {
-                continue;
-            }
-            let Some(claim) = Claim::make(&store.layout, &folder, &id)? else { continue };
-            return Ok(Self {
-                store,
-                id,
-                folder,
-                timestamp,
-                claim: Some(claim),
-                parts: Vec::new(),
-                open_part: None,
-            });
-        }
-        Err(StoreError::NoFreeName)
+        let claim = match store.take_spare_claim(&folder) {
+            Some(claim) => claim,
+            None => store.claim_a_name(&folder)?,
+        };
+        Ok(Self {
+            store,
+            id: claim.id().clone(),
+            folder,
+            timestamp,
+            claim: Some(claim),
+            parts: Vec::new(),
+            open_part: None,
+        })
     }
 
     /// The name that the dataset will have.
@@ -145,7 +139,8 @@ impl<'a> Capture<'a> {
         Ok(Finished { capture: self, dataset })
     }
 
-    fn end_part(&mut self) -> Result<(), StoreError> {
+    /// Ends the payload that is open, if any.
+    pub fn end_part(&mut self) -> Result<(), StoreError> {
         let Some(mut part) = self.open_part.take() else { return Ok(()) };
         part.file.flush().doing("write", &part.path)?;
         self.store.sound.note(&part.path);
@@ -156,27 +151,6 @@ impl<'a> Capture<'a> {
             blake3: part.hasher.finalize().to_hex().to_string(),
         });
         Ok(())
-    }
-
-    /// If a dataset with the same payloads exists, their files become one. Where that cannot be
-    /// done there are two, which costs space and nothing else. A compressed one is not shared: the
-    /// path that is given out is to be read by anything.
-    /// One that is no longer what was kept is not shared either.
-    fn share_equal_content(&self, metadata: &Metadata) {
-        let Ok(Some(twin)) = self.store.catalog().find_content(&metadata.content()) else { return };
-        let Ok(twin) = self.store.dataset(&twin) else { return };
-        for (index, part) in metadata.parts.iter().enumerate() {
-            let ours = self.store.layout.folder(&self.folder).join(&part.file);
-            let theirs = twin.plain_path(index);
-            let is_equal =
-                twin.metadata().parts.get(index).is_some_and(|it| it.blake3 == part.blake3);
-            if is_equal
-                && layout::is_there(&theirs)
-                && self.store.sound.check(&theirs, || twin.verify(index)).is_ok()
-            {
-                let _ = layout::link_over(&theirs, &ours);
-            }
-        }
     }
 }
 
@@ -213,7 +187,6 @@ impl Finished<'_> {
     pub fn commit_and_enter_later(mut self) -> Result<Dataset, StoreError> {
         let store = self.capture.store;
         let metadata = self.dataset.metadata();
-        self.capture.share_equal_content(metadata);
         let path = store.layout.metadata(self.dataset.folder(), self.dataset.id());
         let text = metadata
             .to_text()

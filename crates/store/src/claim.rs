@@ -9,10 +9,13 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::DirBuilderExt,
     path::PathBuf,
+    sync::{MutexGuard, PoisonError},
 };
 
+use jiff::Timestamp;
+
 use crate::{
-    DatasetId, StoreError,
+    DatasetId, Store, StoreError,
     error::Doing,
     layout::{self, Folder, Layout},
 };
@@ -21,6 +24,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Claim {
     layout: Layout,
+    folder: Folder,
     id: DatasetId,
     _locked: File,
 }
@@ -57,12 +61,90 @@ impl Claim {
         file.lock()
             .and_then(|()| file.write_all(folder.as_str().as_bytes()))
             .doing("claim", &path)?;
-        Ok(Some(Self { layout: layout.clone(), id: id.clone(), _locked: file }))
+        let (layout, folder, id) = (layout.clone(), folder.clone(), id.clone());
+        Ok(Some(Self { layout, folder, id, _locked: file }))
+    }
+
+    /// The name that it is on.
+    pub(crate) fn id(&self) -> &DatasetId {
+        &self.id
+    }
+
+    /// False if somebody has removed it, and with it perhaps all that is kept.
+    pub(crate) fn is_there(&self) -> bool {
+        layout::is_there(&self.layout.claim(&self.id))
+    }
+
+    /// Makes it a claim on another name, in the same folder; it stays as it is if that is taken.
+    fn move_to(mut self, id: DatasetId) -> Result<Self, Self> {
+        let (from, to) = (self.layout.claim(&self.id), self.layout.claim(&id));
+        let is_free = !layout::is_there(&self.layout.metadata(&self.folder, &id));
+        if !is_free || layout::move_to_free(&from, &to).is_err() {
+            return Err(self);
+        }
+        self.id = id;
+        Ok(self)
     }
 
     /// Gives it up: there is nothing left to be found.
     pub(crate) fn end(self) -> Result<(), StoreError> {
         layout::remove(&self.layout.claim(&self.id))
+    }
+}
+
+impl Store {
+    /// A claim on a name that is free.
+    pub(crate) fn claim_a_name(&self, folder: &Folder) -> Result<Claim, StoreError> {
+        const TRIES: usize = 20;
+        self.follow_catalog();
+        for _ in 0..TRIES {
+            let id = DatasetId::random();
+            if matches!(self.catalog().folder(&id), Ok(Some(_))) {
+                continue;
+            }
+            if let Some(claim) = Claim::make(&self.layout, folder, &id)? {
+                return Ok(claim);
+            }
+        }
+        Err(StoreError::NoFreeName)
+    }
+
+    /// Gives up a claim, or has it claim another name for the next capture: a file that is made takes a
+    /// good part of a capture's time, the more if another has just been removed.
+    pub(crate) fn end_or_spare(&self, claim: Claim) -> Result<(), StoreError> {
+        let mut spare = self.spare_claim();
+        let is_wanted = spare.is_none() && claim.folder == Folder::of(Timestamp::now());
+        let id = DatasetId::random();
+        if !is_wanted || !matches!(self.catalog().folder(&id), Ok(None)) {
+            return claim.end();
+        }
+        match claim.move_to(id) {
+            Ok(moved) => *spare = Some(moved),
+            Err(claim) => claim.end()?,
+        }
+        Ok(())
+    }
+
+    /// A claim from before, if it is good for this folder.
+    pub(crate) fn take_spare_claim(&self, folder: &Folder) -> Option<Claim> {
+        let claim = self.spare_claim().take()?;
+        if claim.folder == *folder && claim.is_there() {
+            return Some(claim);
+        }
+        let _ = claim.end();
+        None
+    }
+
+    /// Gives up the claim that nobody needs any more.
+    pub(crate) fn drop_spare_claim(&self) {
+        if let Some(claim) = self.spare_claim().take() {
+            // What is left is removed by the next process that looks.
+            let _ = claim.end();
+        }
+    }
+
+    fn spare_claim(&self) -> MutexGuard<'_, Option<Claim>> {
+        self.spare_claim.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,7 +181,11 @@ fn found(layout: &Layout, id: DatasetId) -> Option<Found> {
     (&mut file).take(longest).read_to_string(&mut text).ok()?;
     let folder = Folder::parse(&text)?;
     let is_left = file.try_lock().is_ok();
-    let left_behind =
-        is_left.then(|| Claim { layout: layout.clone(), id: id.clone(), _locked: file });
+    let left_behind = is_left.then(|| Claim {
+        layout: layout.clone(),
+        folder: folder.clone(),
+        id: id.clone(),
+        _locked: file,
+    });
     Some(Found { id, folder, left_behind })
 }

@@ -57,6 +57,9 @@ impl Store {
     fn enter_all(&self, counts: &[(&str, &str, Counts)]) -> Result<Vec<Dataset>, StoreError> {
         self.follow_catalog();
         let new = std::mem::take(&mut *self.to_enter());
+        for New { dataset, .. } in &new {
+            self.share_equal_content(dataset);
+        }
         if let Err(error) = self.enter(&new, counts) {
             let mut again = self.to_enter();
             again.extend(new);
@@ -68,7 +71,7 @@ impl Store {
         let mut entered = Vec::new();
         for New { dataset, claim } in new {
             // It is entered, whoever may come upon its claim.
-            let ended = claim.map_or(Ok(()), Claim::end);
+            let ended = claim.map_or(Ok(()), |claim| self.end_or_spare(claim));
             ended.unwrap_or_else(|error| events::catalog_behind(&error));
             entered.push(dataset);
         }
@@ -98,6 +101,31 @@ impl Store {
         self.ask_as_it_is(enter)
     }
 
+    /// If a dataset with the same payloads exists, their files become one. Where that cannot be
+    /// done there are two, which costs space and nothing else. A compressed one is not shared: the
+    /// path that is given out is to be read by anything.
+    /// One that is no longer what was kept is not shared either.
+    fn share_equal_content(&self, dataset: &Dataset) {
+        let content = dataset.metadata().content();
+        let Ok(Some(twin)) = self.catalog().find_content(&content) else { return };
+        if twin == *dataset.id() {
+            return;
+        }
+        let Ok(twin) = self.dataset(&twin) else { return };
+        for (index, part) in dataset.metadata().parts.iter().enumerate() {
+            let (ours, theirs) = (dataset.plain_path(index), twin.plain_path(index));
+            let is_equal =
+                twin.metadata().parts.get(index).is_some_and(|it| it.blake3 == part.blake3);
+            if is_equal
+                && layout::is_there(&theirs)
+                && layout::is_there(&ours)
+                && self.sound.check(&theirs, || twin.verify(index)).is_ok()
+            {
+                let _ = layout::link_over(&theirs, &ours);
+            }
+        }
+    }
+
     pub(crate) fn to_enter(&self) -> MutexGuard<'_, Vec<New>> {
         // A list of what is whole in itself.
         self.to_enter.lock().unwrap_or_else(PoisonError::into_inner)
@@ -106,6 +134,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
+        self.drop_spare_claim();
         if !self.to_enter().is_empty() {
             self.enter_new_at_once();
         }

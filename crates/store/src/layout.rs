@@ -11,7 +11,11 @@ use std::{
 };
 
 use jiff::{Timestamp, tz::TimeZone};
-use rustix::{fs::OFlags, io::Errno, process::geteuid};
+use rustix::{
+    fs::{CWD, OFlags, RenameFlags, renameat_with},
+    io::Errno,
+    process::geteuid,
+};
 
 use crate::{DatasetId, Store, StoreError, error::Doing};
 
@@ -267,6 +271,11 @@ pub(crate) fn link_over(theirs: &Path, ours: &Path) -> io::Result<()> {
     let link = hidden(ours);
     fs::hard_link(theirs, &link)?;
     fs::rename(&link, ours).inspect_err(|_| drop(fs::remove_file(&link)))
+}
+
+/// Gives a file another name, unless that is taken.
+pub(crate) fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
 /// Removes a file; that it is gone already is fine.

@@ -85,10 +85,14 @@ fn enter_and_count(store: &Store, folder: &Folder, id: &DatasetId) -> Result<(),
 }
 
 fn remove_left_over(store: &Store, folder: &Folder, id: &DatasetId) -> Result<(), StoreError> {
-    for path in store.layout.files(folder, id) {
-        layout::remove(&path)?;
+    let files = store.layout.files(folder, id);
+    for path in &files {
+        layout::remove(path)?;
     }
-    events::left_over_removed(id);
+    // Else the claim was a spare one.
+    if !files.is_empty() {
+        events::left_over_removed(id);
+    }
     Ok(())
 }
 

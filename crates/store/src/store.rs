@@ -15,7 +15,8 @@ use crate::{
     Capture, Collected, Dataset, DatasetId, Entry, Filter, Findings, HowFar, Mapped, Outline,
     Retention, StoreError, Usage, Verification, Viewer,
     catalog::{self, Catalog, usage},
-    claim, compression,
+    claim::{self, Claim},
+    compression,
     entering::New,
     error::Doing,
     events,
@@ -31,6 +32,8 @@ pub struct Store {
     pub(crate) durability: Durability,
     patience: Duration,
     catalog: Mutex<Catalog>,
+    /// A claim for the next capture.
+    pub(crate) spare_claim: Mutex<Option<Claim>>,
     /// What exists and has yet to be entered in the catalog.
     pub(crate) to_enter: Mutex<Vec<New>>,
     /// Whether files may be made and changed.
@@ -89,6 +92,7 @@ impl Store {
             durability,
             patience,
             catalog: Mutex::new(catalog),
+            spare_claim: Mutex::default(),
             to_enter: Mutex::default(),
             is_writable: true,
             sound: Sound::default(),
@@ -114,6 +118,7 @@ impl Store {
             layout,
             durability,
             patience: PATIENCE,
+            spare_claim: Mutex::default(),
             to_enter: Mutex::default(),
             is_writable: false,
             sound: Sound::default(),

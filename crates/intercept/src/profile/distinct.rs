@@ -14,21 +14,21 @@ pub(super) const MAX_LISTED: usize = 64;
 pub(super) const MAX_LISTED_BYTES: usize = 64;
 /// Up to this many are counted exactly, by their hashes.
 const MAX_EXACT: usize = 170_000;
-/// Room for these, two thirds full.
-const MAX_SLOTS: usize = 262_144;
-/// Placing all anew costs more than room that stays empty.
-const GROWTH: usize = 4;
+/// How many hashes are looked for before one is noted again.
+const RECENT: usize = 2_048;
+/// Fewer notes than this are not worth being sorted before the end.
+const MIN_SORTED: usize = 64 * 1024;
 const REGISTER_BITS: u32 = 12;
 
 /// The values seen so far.
 #[derive(Debug)]
 pub(super) enum Distinct {
     Few(Box<Few>),
-    Many(Hashes),
+    Many(Notes),
     Countless(Registers),
 }
 
-/// Hashes that may still be remembered, over all fields.
+/// Hashes that may still be noted, over all fields.
 #[derive(Debug)]
 pub(super) struct Allowance(usize);
 
@@ -55,11 +55,16 @@ struct Entry {
     is_whole: bool,
 }
 
-/// A set of hashes: open addressing, 0 for an empty slot, at most two thirds full.
+/// Hashes in the order in which they came, some of them more than once. To note one is quicker than to
+/// look for it in a set that is too large for the processor's caches; they are sorted now and then, and
+/// at the end.
 #[derive(Debug)]
-pub(super) struct Hashes {
-    slots: Vec<u64>,
-    count: usize,
+pub(super) struct Notes {
+    hashes: Vec<u64>,
+    /// How many different ones there were when they were last sorted.
+    sorted: usize,
+    /// At the place of its lowest bits, the last hash that came there.
+    recent: Box<[u64; RECENT]>,
 }
 
 /// For each group of hashes, the longest run of leading zeros plus one (`HyperLogLog`).
@@ -131,20 +136,19 @@ impl Distinct {
                     few.insert(hash, value);
                 } else {
                     let seen = few.entries.iter().map(|entry| entry.hash);
-                    *self = Self::Many(Hashes::of(seen.chain([hash])));
+                    *self = Self::Many(Notes::of(seen.chain([hash])));
                 }
                 true
             }
-            Self::Many(hashes) => match hashes.insert(hash, allowance) {
-                Inserted::New => true,
-                Inserted::Known => false,
-                Inserted::NoRoom => {
-                    let registers = Registers::of(hashes.slots.iter().copied().chain([hash]));
-                    allowance.0 += hashes.slots.len();
-                    *self = Self::Countless(registers);
-                    true
+            Self::Many(notes) => {
+                if notes.is_recent(hash) {
+                    return false;
                 }
-            },
+                if !notes.add(&[hash], allowance) {
+                    *self = Self::Countless(notes.give_up([hash], allowance));
+                }
+                true
+            }
             Self::Countless(registers) => {
                 registers.insert(hash);
                 true
@@ -166,18 +170,26 @@ impl Distinct {
                     }
                 }
             }
-            Self::Many(hashes) => {
+            Self::Many(theirs) => {
                 if let Self::Few(few) = self {
-                    *self = Self::Many(Hashes::of(few.entries.iter().map(|entry| entry.hash)));
+                    *self = Self::Many(Notes::of(few.entries.iter().map(|entry| entry.hash)));
                 }
-                for hash in hashes.slots.into_iter().filter(|slot| *slot != 0) {
-                    self.add(hash, b"", allowance);
+                match self {
+                    Self::Many(notes) => {
+                        if !notes.add(&theirs.hashes, allowance) {
+                            *self = Self::Countless(notes.give_up(theirs.hashes, allowance));
+                        }
+                    }
+                    Self::Countless(registers) => {
+                        theirs.hashes.iter().for_each(|hash| registers.insert(*hash));
+                    }
+                    Self::Few(_) => {}
                 }
             }
             Self::Countless(theirs) => {
                 let mut registers = match self {
                     Self::Few(few) => Registers::of(few.entries.iter().map(|entry| entry.hash)),
-                    Self::Many(hashes) => Registers::of(hashes.slots.iter().copied()),
+                    Self::Many(notes) => Registers::of(notes.hashes.iter().copied()),
                     Self::Countless(registers) => Registers(std::mem::take(&mut registers.0)),
                 };
                 for (ours, theirs) in registers.0.iter_mut().zip(theirs.0) {
@@ -188,10 +200,13 @@ impl Distinct {
         }
     }
 
-    pub(super) fn count(&self) -> Count {
+    pub(super) fn count(&mut self) -> Count {
         match self {
             Self::Few(few) => Count::Exactly(few.entries.len() as u64),
-            Self::Many(hashes) => Count::Exactly(hashes.count as u64),
+            Self::Many(notes) => match notes.sort() {
+                count if count <= MAX_EXACT => Count::Exactly(count as u64),
+                _ => Count::About(Registers::of(notes.hashes.iter().copied()).estimate()),
+            },
             Self::Countless(registers) => Count::About(registers.estimate()),
         }
     }
@@ -249,68 +264,58 @@ impl Few {
     }
 }
 
-enum Inserted {
-    New,
-    Known,
-    NoRoom,
-}
-
-impl Hashes {
+impl Notes {
     fn of(hashes: impl Iterator<Item = u64>) -> Self {
-        let mut set = Self { slots: vec![0; 4 * MAX_LISTED], count: 0 };
-        for hash in hashes {
-            set.place(hash);
-        }
-        set
+        let mut notes = Self { hashes: hashes.collect(), sorted: 0, recent: Box::new([0; RECENT]) };
+        notes.sorted = notes.hashes.len();
+        notes
     }
 
-    fn insert(&mut self, hash: u64, allowance: &mut Allowance) -> Inserted {
-        if self.slots[self.slot(hash)] == hash {
-            return Inserted::Known;
+    /// True if `hash` has come lately. It has now.
+    fn is_recent(&mut self, hash: u64) -> bool {
+        std::mem::replace(&mut self.recent[low_bits(hash)], hash) == hash
+    }
+
+    /// Notes hashes; `false` if there is no room for them, or there are too many.
+    fn add(&mut self, hashes: &[u64], allowance: &mut Allowance) -> bool {
+        let is_full = |notes: &Self| hashes.len() > notes.hashes.capacity() - notes.hashes.len();
+        let is_due = |notes: &Self| notes.hashes.len() >= MIN_SORTED.max(2 * notes.sorted);
+        if is_full(self) && is_due(self) && self.sort() > MAX_EXACT {
+            return false;
         }
-        if self.count == MAX_EXACT {
-            return Inserted::NoRoom;
-        }
-        if self.count * 3 >= self.slots.len() * 2 {
-            let Some(left) = allowance.0.checked_sub(GROWTH * self.slots.len()) else {
-                return Inserted::NoRoom;
-            };
+        if is_full(self) {
+            let more = hashes.len().max(self.hashes.len());
+            let Some(left) = allowance.0.checked_sub(more) else { return false };
             allowance.0 = left;
-            let larger = vec![0; (self.slots.len() * GROWTH).min(MAX_SLOTS)];
-            let before = std::mem::replace(&mut self.slots, larger);
-            self.count = 0;
-            for hash in before.into_iter().filter(|slot| *slot != 0) {
-                self.place(hash);
-            }
+            self.hashes.reserve_exact(more);
         }
-        self.place(hash);
-        Inserted::New
+        self.hashes.extend_from_slice(hashes);
+        true
     }
 
-    fn place(&mut self, hash: u64) {
-        let slot = self.slot(hash);
-        self.count += usize::from(self.slots[slot] == 0);
-        self.slots[slot] = hash;
+    /// Sorts the hashes, each once; returns how many there are.
+    fn sort(&mut self) -> usize {
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+        self.sorted = self.hashes.len();
+        self.sorted
     }
 
-    /// Where `hash` is, or the empty slot where it would be.
-    fn slot(&self, hash: u64) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = usize::try_from(hash >> 20).unwrap_or(0) & mask;
-        while self.slots[at] != 0 && self.slots[at] != hash {
-            at = (at + 1) & mask;
-        }
-        at
+    /// What can be told of these hashes and some more, without noting them.
+    fn give_up(
+        &mut self,
+        more: impl IntoIterator<Item = u64>,
+        allowance: &mut Allowance,
+    ) -> Registers {
+        allowance.0 += self.hashes.capacity();
+        Registers::of(self.hashes.drain(..).chain(more))
     }
 }
 
 impl Registers {
-    /// Of hashes, of which 0 is none.
     fn of(hashes: impl Iterator<Item = u64>) -> Self {
         let mut registers = Self(vec![0; 1 << REGISTER_BITS]);
-        for hash in hashes.filter(|hash| *hash != 0) {
-            registers.insert(hash);
-        }
+        hashes.for_each(|hash| registers.insert(hash));
         registers
     }
 
@@ -337,6 +342,11 @@ impl Registers {
         let sum: f64 = self.0.iter().map(|run| f64::powi(2.0, -i32::from(*run))).sum();
         (0.7213 / (1.0 + 1.079 / count) * count * count / sum) as u64
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a few bits of it")]
+fn low_bits(hash: u64) -> usize {
+    hash as usize % RECENT
 }
 
 fn low_byte(hash: u64) -> usize {

@@ -408,7 +408,7 @@ impl Observer {
         }
     }
 
-    fn count(&self, kind: Kind) -> Count {
+    fn count(&mut self, kind: Kind) -> Count {
         match self.distinct.count() {
             // Two ways to write a time may be the same time.
             Count::Exactly(count) if kind == Kind::Timestamp && self.has_styles => {

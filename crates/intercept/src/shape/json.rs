@@ -45,6 +45,9 @@ struct Found<'a> {
     counts: Counts,
 }
 
+/// A shorter document is checked sooner than a thread is started.
+const MIN_CHECKED_ASIDE_BYTES: usize = 256 * 1024;
+
 /// The tables of a document, and the values beside them; `None` if it is no JSON after all.
 pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Contents> {
     let release = |rest: &[u8]| payload.release_before_slice(rest);
@@ -52,7 +55,7 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Co
     let Found { candidates, envelope, counts } = find(json, Some(&release));
     let rest = unchecked(json, &candidates, rules);
     let (is_valid, tables) = parallel::both(
-        json.len(),
+        json.len() >= MIN_CHECKED_ASIDE_BYTES,
         || {
             syntax::is_utf8_telling(json, Some(&release))
                 && syntax::is_valid_telling(&rest, Some(&release))
@@ -337,7 +340,7 @@ fn objects<'a>(
         Some((first, second)) => {
             let second = second.trim_ascii_start();
             let (later, earlier) = parallel::both(
-                list.len(),
+                true,
                 || {
                     let mut later = another();
                     // Nothing but the end may be left.

@@ -10,12 +10,11 @@ use std::{
         Arc,
         mpsc::{self, RecvTimeoutError},
     },
-    thread,
     time::Duration,
 };
 
 use super::{Caller, Failure, HookError, Interceptor, Moment, with_causes};
-use crate::session::Call;
+use crate::{session::Call, threads};
 
 /// Hooks of one interceptor that may run at once, those that are late included.
 const MAX_RUNNING: usize = 32;
@@ -85,10 +84,10 @@ impl Stage {
             let sender = sender.clone();
             move || drop(sender.send(Outcome::Cancelled))
         });
-        let spawned = thread::Builder::new().name(self.name().to_owned()).spawn({
+        let started = threads::run({
             let (interceptor, call) = (self.interceptor.clone(), call.clone());
             let (running, caller) = (self.running.clone(), caller.clone());
-            move || {
+            Box::new(move || {
                 let _span = tracing::debug_span!(
                     "call",
                     method = call.method,
@@ -105,13 +104,12 @@ impl Stage {
                     Ok(Err(error)) => Outcome::Failed(Failure::Erred(with_causes(&*error))),
                     Err(_) => Outcome::Failed(Failure::Panicked),
                 });
-            }
+            })
         });
-        let outcome = match spawned {
-            Ok(_) => receiver.recv_timeout(deadline),
-            Err(error) => {
-                let why = format!("no thread to run it on: {error}");
-                Ok(Outcome::Failed(Failure::Erred(why)))
+        let outcome = match started {
+            Ok(()) => receiver.recv_timeout(deadline),
+            Err(_) => {
+                Ok(Outcome::Failed(Failure::Erred("there is no thread to run it on".to_owned())))
             }
         };
         let outcome = match outcome {

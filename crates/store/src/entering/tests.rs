@@ -52,6 +52,7 @@ fn what_was_captured_is_seen_by_all_before_it_is_entered_and_counted_once() {
     assert!(other.usage(None).unwrap().is_empty(), "its own process counts it");
     store.enter_new(&[("shop", "orders", PASSED)]).unwrap();
     assert_eq!(other.usage(None).unwrap()[0].counts, CAPTURED);
+    drop(store);
     assert_eq!(claims(&home), 0);
 }
 
@@ -157,4 +158,35 @@ fn a_claim_that_is_gone_already_is_no_reason_to_enter_twice() {
     keep_for_later(&store, with_tokens("orders", "s", "p"));
     assert_eq!(names(&store).len(), 2);
     assert_eq!(claims(&home), 1);
+}
+
+#[test]
+fn a_claim_serves_one_capture_after_the_other() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    let mut kept = BTreeSet::new();
+    for _ in 0..3 {
+        kept.insert(keep_for_later(&store, with_tokens("orders", "s", "p")).id().clone());
+        store.enter_new(&[]).unwrap();
+        assert_eq!(claims(&home), 1, "for the next one");
+        assert_eq!(names(&open(&home)), kept, "it is on no dataset yet");
+    }
+    // As if it had died: whoever looks next removes the claim, and keeps the rest.
+    let left = fs::read_dir(home.path().join("capturing")).unwrap().next().unwrap().unwrap();
+    let name = DatasetId::parse(left.file_name().to_str().unwrap()).unwrap();
+    assert!(!kept.contains(&name));
+    store.spare_claim.lock().unwrap().take();
+    assert_eq!(names(&open(&home)), kept);
+    assert_eq!(claims(&home), 0);
+}
+
+#[test]
+fn a_spare_claim_that_somebody_removed_is_not_used() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    keep_for_later(&store, with_tokens("orders", "s", "p"));
+    store.enter_new(&[]).unwrap();
+    fs::remove_dir_all(home.path().join("capturing")).unwrap();
+    let dataset = keep_for_later(&store, with_tokens("orders", "s", "p"));
+    assert!(home.path().join("capturing").join(dataset.id().as_str()).exists());
 }

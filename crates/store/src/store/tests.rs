@@ -227,6 +227,7 @@ fn a_capture_does_without_a_catalog_that_another_process_writes_to() {
     assert_eq!(names(&second), [first.clone()].into(), "by whoever looks next");
     let next = keep(&store, "a", b"2").id().clone();
     assert_eq!(names(&store), [first, next].into());
+    drop(store);
     assert_eq!(fs::read_dir(home.path().join("capturing")).unwrap().count(), 0);
 }
 

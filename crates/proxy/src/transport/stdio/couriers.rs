@@ -5,9 +5,10 @@
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread,
     time::{Duration, Instant},
 };
+
+use crate::threads;
 
 const MAX_COURIERS: usize = 16;
 /// Calls that may be in the chain at once; further ones are turned away.
@@ -71,18 +72,12 @@ impl Couriers {
         *under_way += 1;
         drop(under_way);
         let ticket = UnderWay(self.clone());
-        let errand = Arc::new(Mutex::new(Some((errand, ticket))));
-        let run = {
-            let errand = errand.clone();
-            move || {
-                let taken = errand.lock().unwrap_or_else(PoisonError::into_inner).take();
-                if let Some((errand, _ticket)) = taken {
-                    errand();
-                }
-            }
+        let run = move || {
+            let _ticket = ticket;
+            errand();
         };
         // Without a thread the errand is run here: slower, but nothing is lost.
-        if thread::Builder::new().name("courier".to_owned()).spawn(run.clone()).is_err() {
+        if let Err(run) = threads::run(Box::new(run)) {
             run();
         }
     }
