@@ -304,9 +304,11 @@ impl Quota {
         self.total > self.limit
     }
 
-    /// True if a dataset has to go. The newest has just been given to somebody.
+    /// True if a dataset has to go. The newest has just been given to somebody, and so has what is captured
+    /// while we look.
     fn wants(&self, entry: &Entry) -> bool {
-        self.is_exceeded() && !entry.is_pinned && Some(entry.timestamp) != self.newest
+        let is_older = self.newest.is_some_and(|newest| entry.timestamp < newest);
+        self.is_exceeded() && !entry.is_pinned && is_older
     }
 
     /// Takes a dataset off that is gone, whose files so many others still have.
@@ -384,4 +386,36 @@ fn modified(path: &Path) -> Option<Timestamp> {
 /// True while someone reads the file.
 fn is_in_use(path: &Path) -> bool {
     layout::open(path).is_ok_and(|file| file.try_lock().is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use jiff::SignedDuration;
+
+    use super::*;
+    use crate::{Capture, Description, Durability};
+
+    #[test]
+    fn what_is_captured_while_the_store_shrinks_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path(), Durability::RightAfter).unwrap();
+        let keep = |age: i64| {
+            let timestamp = Timestamp::now() - SignedDuration::from_secs(age);
+            let mut capture = Capture::begin(&store, timestamp).unwrap();
+            write!(capture.start_part("txt").unwrap(), "{age}").unwrap();
+            capture.commit(Description::default()).unwrap().id().clone()
+        };
+        let (oldest, newest) = (keep(30), keep(20));
+        let quota = Quota::of(&store, 1).unwrap();
+        let late = keep(10);
+        let entries = store.list(&Filter::default()).unwrap();
+        let wanted: Vec<_> = entries.iter().filter(|entry| quota.wants(entry)).collect();
+        assert_eq!(
+            entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(),
+            [&late, &newest, &oldest]
+        );
+        assert_eq!(wanted.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&oldest]);
+    }
 }

@@ -585,8 +585,8 @@ fn another_process(home: &Path, work: &str, shell: &str) -> std::process::Child 
         .arg(std::env::current_exe().unwrap())
         .env("FOREBAY_STORE_HOME", home)
         .env("FOREBAY_STORE_WORK", work)
+        // What goes wrong there is said on its stderr.
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
         .spawn()
         .unwrap()
 }
