@@ -1,6 +1,11 @@
 //! Turns the text of a JSON string into the bytes that it stands for, piece by piece.
 
-use std::io::{self, Read, Write};
+use std::{
+    io::{self, Read, Write},
+    panic,
+    sync::mpsc,
+    thread,
+};
 
 use forebay_wire::{escapes, syntax::Utf8Check};
 
@@ -27,11 +32,45 @@ const MIN_SPLIT_BYTES: usize = 256 * 1024;
 /// The longest escape, and the closing quote on top.
 const LONGEST: usize = escapes::LONGEST + 1;
 
-/// Copies the string that `json` yields, quotes included, to `sink`, decoded.
-pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trouble> {
+/// Copies the string that `json` yields, quotes included, to `sink`, decoded: on this thread, while
+/// another writes.
+pub(crate) fn copy(json: &mut dyn Read, sink: &mut (dyn Write + Send)) -> Result<(), Trouble> {
+    /// Pieces that are decoded and not yet written, at most.
+    const AHEAD: usize = 2;
+    let (pieces, decoded) = mpsc::sync_channel::<Vec<u8>>(AHEAD);
+    let (used, spare) = mpsc::channel::<Vec<u8>>();
+    thread::scope(|scope| {
+        let writer =
+            thread::Builder::new().name("keeper".to_owned()).spawn_scoped(scope, || {
+                decoded.into_iter().try_for_each(|piece| -> io::Result<()> {
+                    sink.write_all(&piece)?;
+                    // Nobody takes the last ones.
+                    let _ = used.send(piece);
+                    Ok(())
+                })
+            })?;
+        let copied = decode_in_pieces(json, |piece| {
+            let next = spare.try_recv().unwrap_or_default();
+            // If nobody takes it, the writer says why.
+            pieces.send(std::mem::replace(piece, next)).is_ok()
+        });
+        drop(pieces);
+        match writer.join() {
+            Ok(written) => written?,
+            Err(panic) => panic::resume_unwind(panic),
+        }
+        copied
+    })
+}
+
+/// Decodes a string piece by piece, each into a buffer that `take` may keep; `take` says whether to go
+/// on.
+fn decode_in_pieces(
+    json: &mut dyn Read,
+    mut take: impl FnMut(&mut Vec<u8>) -> bool,
+) -> Result<(), Trouble> {
     let mut buffer = vec![0; CHUNK];
-    // What is decoded is never longer than what stood for it.
-    let mut decoded = vec![0; CHUNK + escapes::SLACK];
+    let mut decoded = Vec::new();
     let mut utf8 = Utf8Check::default();
     let mut held = 0;
     let mut is_first = true;
@@ -43,9 +82,14 @@ pub(crate) fn copy(json: &mut dyn Read, sink: &mut dyn Write) -> Result<(), Trou
         let text = &buffer[start..available];
         // The closing quote is the last byte of all, and no part of the text.
         let sure = text.len().saturating_sub(if is_end { 1 } else { LONGEST });
+        // What is decoded is never longer than what stood for it.
+        decoded.resize(CHUNK + escapes::SLACK, 0);
         let (used, written) = escapes::decode(text, sure, &mut decoded).ok_or(Trouble::NotText)?;
-        utf8.push(&decoded[..written]);
-        sink.write_all(&decoded[..written])?;
+        decoded.truncate(written);
+        utf8.push(&decoded);
+        if !take(&mut decoded) {
+            return Ok(());
+        }
         if is_end {
             return if utf8.first_invalid().is_none() { Ok(()) } else { Err(Trouble::NotText) };
         }

@@ -82,9 +82,10 @@ pub fn value(json: &[u8]) -> Option<(&[u8], &[u8])> {
     split_value(json, None)
 }
 
-/// Splits a list of objects near its middle, behind one of them.
-pub fn halves(list: &[u8]) -> Option<(&[u8], &[u8])> {
-    skip::object_end_after(list, list.len() / 2).map(|end| list.split_at(end))
+/// Splits a list of objects, or what is left of one from a comma on, behind the first of them that ends
+/// after `at`.
+pub fn split_objects(list: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
+    skip::object_end_after(list, at).map(|end| list.split_at(end))
 }
 
 /// A number at the front of a text.
@@ -291,9 +292,9 @@ mod tests {
     #[test]
     fn a_list_is_split_behind_an_object() {
         let list = br#"[{"a":"}{"},{"a":[{}, {"b":"}]"}]},{"c":1}]"#;
-        let (first, second) = halves(list).unwrap();
+        let (first, second) = split_objects(list, list.len() / 2).unwrap();
         assert_eq!(second, br#",{"c":1}]"#, "{}", String::from_utf8_lossy(first));
-        assert!(halves(b"[1,2,3]").is_none() && halves(b"[").is_none());
+        assert!(split_objects(b"[1,2,3]", 3).is_none() && split_objects(b"[", 0).is_none());
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod candidate;
 mod flat;
 mod unite;
 
-use std::{borrow::Cow, ops::Range};
+use std::borrow::Cow;
 
 use forebay_store::Mapped;
 use forebay_wire::{
@@ -331,38 +331,67 @@ fn objects<'a>(
     mut table: Builder<'a>,
     another: impl Fn() -> Builder<'a> + Sync,
 ) -> Option<Builder<'a>> {
-    /// Less is not worth it; more is not held in memory at once.
-    const SPLIT_BYTES: Range<usize> = 512 * 1024..32 * 1024 * 1024;
-    let may_split = SPLIT_BYTES.contains(&list.len()) && rules.sample_size == 0 && !rules.has_cells;
+    /// Less is not worth it.
+    const MIN_SPLIT_BYTES: usize = 512 * 1024;
+    let may_split = list.len() >= MIN_SPLIT_BYTES && rules.sample_size == 0 && !rules.has_cells;
     let text = list.strip_prefix(b"[")?;
-    match may_split.then(|| walk::halves(list)).flatten() {
-        None => objects_until(text, b"]", &mut table)?,
-        Some((first, second)) => {
-            let second = second.trim_ascii_start();
-            let (later, earlier) = parallel::both(
-                true,
-                || {
-                    let mut later = another();
-                    // Nothing but the end may be left.
-                    if second != b"]" {
-                        objects_until(second.strip_prefix(b",")?, b"]", &mut later)?;
-                    }
-                    Some(later)
-                },
-                || objects_until(&first[1..], b"", &mut table),
-            );
-            earlier?;
-            let later = later?;
-            if table.describes_all_fields() && later.describes_all_fields() {
-                table.merge(later);
-            } else {
-                // Each half has described other fields, some of them of its own records alone.
-                table = another();
-                objects_until(text, b"]", &mut table)?;
-            }
-        }
+    if !may_split {
+        objects_until(text, b"]", &mut table)?;
+    } else if !objects_with_two_threads(list, &mut table, &another)? {
+        table = another();
+        objects_until(text, b"]", &mut table)?;
     }
     table.is_valid().then_some(table)
+}
+
+/// Goes through a list of objects, one half of a window and the other at once; `None` if it is not JSON
+/// to its end. `false` if they have to be looked at one after the other: there are so many fields that
+/// each half has described other ones, some of them of its own records alone.
+fn objects_with_two_threads<'a>(
+    list: &'a [u8],
+    table: &mut Builder<'a>,
+    another: &(impl Fn() -> Builder<'a> + Sync),
+) -> Option<bool> {
+    /// More of a file is not held in memory at once.
+    const WINDOW_BYTES: usize = 32 * 1024 * 1024;
+    // The opening bracket, or a comma, and what follows it.
+    let mut rest = list;
+    loop {
+        let window = (rest.len() > WINDOW_BYTES).then(|| walk::split_objects(rest, WINDOW_BYTES));
+        // The last one has the closing bracket.
+        let (window, end, after) = match window.flatten() {
+            Some((window, after)) => (window, &b""[..], after.trim_ascii_start()),
+            None => (rest, &b"]"[..], &b""[..]),
+        };
+        match walk::split_objects(window, window.len() / 2) {
+            None => objects_until(&window[1..], end, table)?,
+            Some((first, second)) => {
+                let second = second.trim_ascii_start();
+                let (later, earlier) = parallel::both(
+                    true,
+                    || {
+                        let mut later = another();
+                        // Nothing but the end may be left.
+                        if second != end {
+                            objects_until(second.strip_prefix(b",")?, end, &mut later)?;
+                        }
+                        Some(later)
+                    },
+                    || objects_until(&first[1..], b"", table),
+                );
+                earlier?;
+                let later = later?;
+                if !table.describes_all_fields() || !later.describes_all_fields() {
+                    return Some(false);
+                }
+                table.merge(later);
+            }
+        }
+        match after {
+            b"" | b"]" => return Some(true),
+            _ => rest = after.starts_with(b",").then_some(after)?,
+        }
+    }
 }
 
 /// Goes through objects up to `end`, which must be all that is left.

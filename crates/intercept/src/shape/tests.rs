@@ -367,3 +367,30 @@ fn what_only_looks_like_json_is_not_taken_for_it() {
     let log = log.join("\n");
     assert!(found(&log).starts_with("log\n$ list 9"), "{}", found(&log));
 }
+
+#[test]
+fn a_list_longer_than_a_window_is_described_as_a_short_one_is() {
+    // Two windows and a half, with what is in the one and not in the other.
+    let record = |number: usize| {
+        let more = if number.is_multiple_of(5) { r#","even":[1,{"a":"]}"}]"# } else { "" };
+        format!(r#"{{"id":{number},"text":"{} \"]}}, {{"{more}}}"#, "x".repeat(2_000))
+    };
+    let count = 40_000;
+    let records: Vec<String> = (0..count).map(record).collect();
+    let list = format!("[{}]", records.join(" ,\n"));
+    let facts = |text: String| {
+        let payload = Mapped::from(text.into_bytes());
+        crate::profile::of_payload(0, &payload, &crate::Policy::default())
+    };
+    let profile = facts(list.clone());
+    let table = profile.main().unwrap();
+    assert_eq!((table.path.as_str(), table.records), ("$", count as u64));
+    let field = |name: &str| table.fields.iter().find(|field| field.name == name).unwrap();
+    assert_eq!(field("id").distinct, Some(crate::profile::Count::Exactly(count as u64)));
+    assert_eq!(field("even").present, count as u64 / 5);
+    // What is wrong behind the first window is seen.
+    assert_eq!(
+        facts(list.replacen(r#""id":39999"#, r#""id":039999"#, 1)).main().map(|it| it.records),
+        None
+    );
+}
