@@ -98,6 +98,8 @@ pub enum Moment<'a> {
 pub enum CallVerdict {
     /// It goes on, to the next interceptor and at last the upstream.
     Forward,
+    /// The same, with this JSON as the request's `params`.
+    Rewrite(Vec<u8>),
     /// This is its result, as JSON; no upstream is asked. What the call's era asks of every result
     /// is added.
     Answer(Vec<u8>),
@@ -180,7 +182,10 @@ impl Chain {
         params: &Payload,
         client: &Arc<dyn ToClient>,
     ) -> Option<CallVerdict> {
+        let mut rewritten: Option<Vec<u8>> = None;
         for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call))) {
+            let current = rewritten.as_ref().map(|json| Payload::from(json.clone()));
+            let params = current.as_ref().unwrap_or(params);
             let verdict = match self.ask_about_call(stage, call, params, client) {
                 Outcome::Done(verdict) => verdict,
                 Outcome::Failed(failure) => without_verdict(stage, call, &failure),
@@ -188,20 +193,20 @@ impl Chain {
             };
             match verdict {
                 CallVerdict::Forward => {}
+                CallVerdict::Rewrite(json) => rewritten = Some(json),
                 CallVerdict::Answer(json) => {
                     return Some(CallVerdict::Answer(call.era.completed(json)));
                 }
             }
         }
-        Some(CallVerdict::Forward)
+        Some(rewritten.map_or(CallVerdict::Forward, CallVerdict::Rewrite))
     }
 
     /// Decides about a call without asking anyone, because too many are being worked on.
     pub(crate) fn turn_away(&self, call: &Call) -> CallVerdict {
         for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call))) {
-            match without_verdict(stage, call, &Failure::Busy) {
-                CallVerdict::Forward => {}
-                CallVerdict::Answer(json) => return CallVerdict::Answer(call.era.completed(json)),
+            if let CallVerdict::Answer(json) = without_verdict(stage, call, &Failure::Busy) {
+                return CallVerdict::Answer(call.era.completed(json));
             }
         }
         CallVerdict::Forward
@@ -224,13 +229,14 @@ impl Chain {
             move |interceptor| interceptor.on_call(&call, &params, &caller)
         });
         call.forget_hearers();
-        match outcome {
-            Outcome::Done(CallVerdict::Answer(json)) => match one_line(json) {
-                Ok(json) => Outcome::Done(CallVerdict::Answer(json)),
-                Err(error) => Outcome::Failed(Failure::Erred(error.to_string())),
-            },
-            other => other,
-        }
+        let Outcome::Done(verdict) = outcome else { return outcome };
+        let checked = match verdict {
+            CallVerdict::Forward => Ok(CallVerdict::Forward),
+            CallVerdict::Rewrite(json) => one_line(json).map(CallVerdict::Rewrite),
+            CallVerdict::Answer(json) => one_line(json).map(CallVerdict::Answer),
+        };
+        checked
+            .map_or_else(|error| Outcome::Failed(Failure::Erred(error.to_string())), Outcome::Done)
     }
 
     /// Asks the interceptors about what an upstream sent; `None` if it stays as it is.

@@ -70,7 +70,7 @@ struct Part {
 
 #[derive(Debug)]
 enum PartSubject {
-    Call { call: Arc<Call>, params: Option<Range<u64>> },
+    Call { call: Arc<Call>, params: Range<u64> },
     Answer(Subject),
 }
 
@@ -185,9 +185,11 @@ impl Relay {
                     {
                         call.remember(arguments);
                     }
-                    if self.chain.watches(&Moment::Call(&call)) {
+                    if let Some(params) = envelope.params.clone()
+                        && self.chain.watches(&Moment::Call(&call))
+                    {
                         self.session().hold(&call);
-                        let subject = PartSubject::Call { call, params: envelope.params.clone() };
+                        let subject = PartSubject::Call { call, params };
                         parts.push(Part { message: envelope.span.clone(), subject });
                     }
                 }
@@ -262,15 +264,17 @@ impl Relay {
         decide: impl Fn(&Arc<Call>, Payload) -> Option<CallVerdict>,
     ) -> Outgoing {
         let mut settled: Vec<Range<u64>> = Vec::new();
+        let mut edits: Vec<(Range<u64>, Payload)> = Vec::new();
         let mut to_client = Vec::new();
         for Part { message, subject } in &consultation.parts {
             let PartSubject::Call { call, params } = subject else { continue };
-            let params = match params {
-                Some(span) => Payload::new(body.clone(), span.clone()),
-                None => Payload::from(b"{}".to_vec()),
-            };
-            match decide(call, params) {
+            let given = Payload::new(body.clone(), params.clone());
+            match decide(call, given) {
                 Some(CallVerdict::Forward) if self.session().release(call) => continue,
+                Some(CallVerdict::Rewrite(json)) if self.session().release(call) => {
+                    edits.push((params.clone(), json.into()));
+                    continue;
+                }
                 Some(CallVerdict::Answer(result)) if self.session().settle(call) => {
                     let line = reply::result(&call.id, &result);
                     to_client.push(Message::of(vec![line.into()]));
@@ -281,7 +285,8 @@ impl Relay {
             }
             settled.push(message.clone());
         }
-        Outgoing { to_upstream: without(body, consultation, &settled), to_client }
+        let to_upstream = what_is_left(body, consultation, &settled, &edits);
+        Outgoing { to_upstream, to_client }
     }
 
     /// Shows the chain each answer of a line, and puts what it says in their place.
@@ -294,7 +299,8 @@ impl Relay {
                 edits.push((subject.span.clone(), replacement));
             }
         }
-        Outgoing { to_upstream: None, to_client: vec![edited(body, edits)] }
+        let revised = Message::of(edited(body, &(0..body.bytes()), &edits));
+        Outgoing { to_upstream: None, to_client: vec![revised] }
     }
 
     /// The client is gone: ends what is being done for it.
@@ -411,33 +417,36 @@ fn onward(line: &Line, parts: Vec<Part>) -> Onward {
     Onward::Consult(Consultation { parts, batch })
 }
 
-/// The line with each edit in the place of what stood there.
-fn edited(body: &Arc<Body>, edits: Vec<(Range<u64>, Payload)>) -> Message {
+/// A part of the line with each edit in the place of what stood there.
+fn edited(body: &Arc<Body>, whole: &Range<u64>, edits: &[(Range<u64>, Payload)]) -> Vec<Payload> {
     let mut parts = Vec::new();
-    let mut at = 0;
-    for (span, replacement) in edits {
+    let mut at = whole.start;
+    let is_inside = |span: &Range<u64>| whole.start <= span.start && span.end <= whole.end;
+    for (span, replacement) in edits.iter().filter(|(span, _)| is_inside(span)) {
         parts.push(Payload::new(body.clone(), at..span.start));
-        parts.push(replacement);
+        parts.push(replacement.clone());
         at = span.end;
     }
-    parts.push(Payload::new(body.clone(), at..body.bytes()));
-    Message::of(parts)
+    parts.push(Payload::new(body.clone(), at..whole.end));
+    parts
 }
 
-/// The line without the messages that go no further; `None` if none is left.
-fn without(
+/// The line without the messages that go no further, and with the edits in the others; `None` if none
+/// is left.
+fn what_is_left(
     body: &Arc<Body>,
     consultation: &Consultation,
     settled: &[Range<u64>],
+    edits: &[(Range<u64>, Payload)],
 ) -> Option<Message> {
     if settled.is_empty() {
-        return Some(Message::whole(body.clone()));
+        return Some(Message::of(edited(body, &(0..body.bytes()), edits)));
     }
     let kept = consultation.batch.iter().filter(|span| !settled.contains(span));
     let mut parts: Vec<Payload> = Vec::new();
     for span in kept {
         parts.push(Payload::from(if parts.is_empty() { b"[".to_vec() } else { b",".to_vec() }));
-        parts.push(Payload::new(body.clone(), span.clone()));
+        parts.extend(edited(body, span, edits));
     }
     if parts.is_empty() {
         return None;

@@ -1,16 +1,13 @@
 //! The injected tools on the way between a client and its upstream: they are added to the list of
 //! tools, and their calls are answered here.
 
-use std::{
-    collections::HashSet,
-    io,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{io, ops::Range, sync::Arc};
 
 use forebay_intercept::{Policy, Sequel};
 use forebay_proxy::{
     body::Payload,
     chain::{CallVerdict, Caller, HookError, Interceptor, Moment, Verdict},
+    router::UpstreamName,
     session::{Call, SubjectKind},
 };
 use forebay_query::Conduct;
@@ -19,8 +16,8 @@ use forebay_wire::walk;
 use serde_json::Value;
 
 use crate::{
-    Desk, ToolError, analyze, arguments::Arguments, budget::Budget, definitions::Tool, export,
-    list, preparation::Preparation, read, reply::Reply, visualize,
+    Desk, ToolError, analyze, arguments::Arguments, budget::Budget, definitions::Tool, events,
+    export, list, preparation::Preparation, read, reply::Reply, visualize,
 };
 
 /// How the tools are offered.
@@ -28,7 +25,7 @@ use crate::{
 pub struct Offer {
     /// Which tools, in the order in which they are listed.
     pub tools: Vec<Tool>,
-    /// What stands before a tool's name if the upstream has one of the same.
+    /// What stands before the names of our tools.
     pub prefix: String,
     /// How many tokens a reply may have, if the call does not say.
     pub reply_tokens: u64,
@@ -36,7 +33,7 @@ pub struct Offer {
 
 impl Default for Offer {
     fn default() -> Self {
-        Self { tools: Tool::CORE.to_vec(), prefix: "forebay-".to_owned(), reply_tokens: 4_000 }
+        Self { tools: Tool::CORE.to_vec(), prefix: String::new(), reply_tokens: 4_000 }
     }
 }
 
@@ -49,33 +46,33 @@ pub struct Toolbox {
     offer: Offer,
     policy: Policy,
     preparation: Preparation,
-    /// The names of the upstream's own tools, as far as they have been listed.
-    taken: Mutex<HashSet<String>>,
 }
+
+/// What stands between the name of an upstream and that of a tool.
+const SEPARATOR: &str = "__";
 
 impl Toolbox {
     /// A toolbox for a client whose limits `policy` knows.
     pub fn new(desk: Desk, offer: Offer, policy: Policy, preparation: Preparation) -> Self {
-        Self { desk, offer, policy, preparation, taken: Mutex::default() }
+        Self { desk, offer, policy, preparation }
     }
 
-    /// The tool that a call is of, if it is one of ours.
-    fn tool(&self, call: &Call) -> Option<Tool> {
-        let name = call.tool()?;
-        // Most calls are not.
-        let may_be_ours = self.offer.tools.iter().any(|tool| name.ends_with(tool.name()));
-        let ours = || self.offer.tools.iter().copied().find(|tool| self.name_of(*tool) == name);
-        if may_be_ours { ours() } else { None }
+    /// The tool of ours that has this name. Whatever an upstream has, ours are called the same in every
+    /// process, whether or not it has seen a list of tools.
+    fn tool(&self, name: &str) -> Option<Tool> {
+        let plain = name.strip_prefix(self.offer.prefix.as_str())?;
+        self.offer.tools.iter().copied().find(|tool| tool.name() == plain)
     }
 
-    /// What a tool is called beside those of the upstream.
     fn name_of(&self, tool: Tool) -> String {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut name = tool.name().to_owned();
-        while taken.contains(&name) && !self.offer.prefix.is_empty() {
-            name.insert_str(0, &self.offer.prefix);
-        }
-        name
+        format!("{}{}", self.offer.prefix, tool.name())
+    }
+
+    /// The upstream's own name of a tool that is offered under another, because one of ours has it.
+    fn theirs<'c>(&self, call: &'c Call) -> Option<&'c str> {
+        let name = call.tool()?;
+        let (_, plain) = name.split_once(SEPARATOR)?;
+        (self.tool(plain).is_some() && name == beside_ours(&call.upstream, plain)).then_some(plain)
     }
 
     fn answer(&self, tool: Tool, call: &Call, given: Value, caller: &Caller) -> Reply {
@@ -130,7 +127,7 @@ impl Interceptor for Toolbox {
     }
 
     fn owns(&self, call: &Call) -> bool {
-        self.tool(call).is_some()
+        call.tool().is_some_and(|name| self.tool(name).is_some()) || self.theirs(call).is_some()
     }
 
     fn on_call(
@@ -139,7 +136,14 @@ impl Interceptor for Toolbox {
         params: &Payload,
         caller: &Caller,
     ) -> Result<CallVerdict, HookError> {
-        let Some(tool) = self.tool(call) else { return Ok(CallVerdict::Forward) };
+        if let Some(plain) = self.theirs(call) {
+            let mut params: Value = serde_json::from_reader(params.reader())?;
+            params["name"] = plain.into();
+            return Ok(CallVerdict::Rewrite(params.to_string().into_bytes()));
+        }
+        let Some(tool) = call.tool().and_then(|name| self.tool(name)) else {
+            return Ok(CallVerdict::Forward);
+        };
         let reply = match serde_json::from_reader::<_, Value>(params.reader()) {
             Ok(mut params) => self.answer(tool, call, params["arguments"].take(), caller),
             Err(error) => Reply::error(&format!("The arguments cannot be read: {error}.")),
@@ -147,22 +151,25 @@ impl Interceptor for Toolbox {
         Ok(CallVerdict::Answer(reply.into_json()))
     }
 
-    fn on_tool_list(&self, _call: &Call, list: &Payload) -> Result<Verdict, HookError> {
+    fn on_tool_list(&self, call: &Call, list: &Payload) -> Result<Verdict, HookError> {
         let mut json = Vec::new();
         io::copy(&mut list.reader(), &mut json)?;
         let Some(found) = List::read(&json) else { return Ok(Verdict::Pass) };
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner).extend(found.names);
-        // All of ours are on one page, the last.
-        if found.has_next {
-            return Ok(Verdict::Pass);
+        // From the end, so that what stands before keeps its place. All of ours are on the last page.
+        if !found.has_next {
+            let added: Vec<String> =
+                self.offer.tools.iter().map(|tool| tool.definition(&self.name_of(*tool))).collect();
+            let separator = if found.names.is_empty() { "" } else { "," };
+            let added = format!("{separator}{}", added.join(","));
+            json.splice(found.end..found.end, added.into_bytes());
         }
-        let mut added: Vec<String> = Vec::new();
-        for tool in &self.offer.tools {
-            added.push(tool.definition(&self.name_of(*tool)));
+        for Named { name, span } in found.names.into_iter().rev() {
+            if self.tool(&name).is_some() {
+                let other = beside_ours(&call.upstream, &name);
+                events::tool_renamed(&call.upstream, &name, &other);
+                json.splice(span, Value::from(other).to_string().into_bytes());
+            }
         }
-        let separator = if found.is_empty { "" } else { "," };
-        let added = format!("{separator}{}", added.join(","));
-        json.splice(found.end..found.end, added.into_bytes());
         Ok(Verdict::Replace(json))
     }
 }
@@ -193,29 +200,48 @@ impl Sequel for Toolbox {
     }
 }
 
+/// What an upstream's tool is called that has the name of one of ours: what a gateway calls it.
+fn beside_ours(upstream: &UpstreamName, tool: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let upstream = upstream.as_str().chars().map(|letter| if fits(letter) { letter } else { '-' });
+    upstream.chain(SEPARATOR.chars()).chain(tool.chars()).collect()
+}
+
 /// A page of a list of tools.
 struct List {
-    names: Vec<String>,
-    is_empty: bool,
+    names: Vec<Named>,
     has_next: bool,
     /// Where the list of tools ends: at its closing bracket.
     end: usize,
 }
 
+/// A tool's name, and where it is written.
+struct Named {
+    name: String,
+    span: Range<usize>,
+}
+
 impl List {
     fn read(json: &[u8]) -> Option<Self> {
+        let place = |part: &[u8]| {
+            let start = part.as_ptr().addr() - json.as_ptr().addr();
+            start..start + part.len()
+        };
         let member = |name: &[u8]| walk::members(json)?.find(|(key, _)| *key == name);
         let (_, tools) = member(b"tools")?;
-        let names = walk::elements(tools)?.filter_map(|tool| {
-            let (_, name) = walk::members(tool)?.find(|(key, _)| *key == b"name")?;
-            serde_json::from_slice(name).ok()
+        let names = walk::elements(tools)?.map(|tool| {
+            let name = walk::members(tool).and_then(|mut members| {
+                members.find_map(|(key, value)| (key == b"name").then_some(value))
+            });
+            // What has no name is of no interest, but it is there.
+            let written = name.unwrap_or(tool);
+            let name = serde_json::from_slice(written).unwrap_or_default();
+            Named { name, span: place(written) }
         });
-        let end = tools.as_ptr().addr() - json.as_ptr().addr() + tools.len() - 1;
         Some(Self {
             names: names.collect(),
-            is_empty: walk::elements(tools)?.next().is_none(),
             has_next: member(b"nextCursor").is_some_and(|(_, cursor)| cursor != b"null"),
-            end,
+            end: place(tools).end - 1,
         })
     }
 }

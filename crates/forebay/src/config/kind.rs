@@ -167,7 +167,7 @@ impl Given {
     fn prefix(&self) -> Option<String> {
         let text = self.text()?;
         let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-        (!text.is_empty() && text.len() <= 32 && text.chars().all(fits)).then(|| text.to_owned())
+        (text.len() <= 32 && text.chars().all(fits)).then(|| text.to_owned())
     }
 
     /// A list of names; commas stand between them where everything is text.

@@ -244,8 +244,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "injected_prefix",
-        default: "\"forebay-\"",
-        meaning: "What stands before the name of an added tool if the server has one of the same name.",
+        default: "\"\"",
+        meaning: "What stands before the names of the added tools. If a server has a tool of the same name as one of them, the server's is offered under the server's own name, two underscores and its name.",
         kind: Kind::Prefix(|config, prefix| config.offer.prefix = prefix),
     },
     Setting {

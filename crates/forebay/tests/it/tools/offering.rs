@@ -65,27 +65,33 @@ for line in sys.stdin:
 "#;
 
 #[test]
-fn injected_tools_come_on_the_last_page_and_give_way_to_names_that_are_taken() {
-    let test = "injected_tools_come_on_the_last_page_and_give_way_to_names_that_are_taken";
+fn injected_tools_come_on_the_last_page_and_have_the_same_names_whatever_the_upstream_has() {
+    let test =
+        "injected_tools_come_on_the_last_page_and_have_the_same_names_whatever_the_upstream_has";
     let Some(python) = real::python(test) else { return };
     let interpreter = python.module("json").remove(0);
-    let mut command = forebay(["wrap", "--grace", "0.1", "--", &interpreter, "-c", PAGED]);
+    let mut command =
+        forebay(["wrap", "--name", "my shop", "--grace", "0.1", "--", &interpreter, "-c", PAGED]);
     let mut peer = Peer::start(&mut command);
     let mut ask = |method: &str, params: Value| -> Value {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let answer: Value = serde_json::from_str(&peer.ask(&request.to_string())).unwrap();
         answer["result"].clone()
     };
+    let mut calls_are_told_apart = |ask: &mut dyn FnMut(&str, Value) -> Value| {
+        let theirs = json!({"name": "my-shop__read-saved-dataset", "arguments": {}});
+        assert_eq!(ask("tools/call", theirs)["content"][0]["text"], "mine: read-saved-dataset");
+        let ours = ask("tools/call", json!({"name": "read-saved-dataset", "arguments": {}}));
+        assert_eq!(ours["isError"], true, "{ours}");
+    };
+    // Before any list, as a client does that has kept one.
+    calls_are_told_apart(&mut ask);
     let first = ask("tools/list", json!({}));
-    assert_eq!(names(&first), ["read-saved-dataset"]);
+    assert_eq!(names(&first), ["my-shop__read-saved-dataset"]);
     let last = ask("tools/list", json!({"cursor": "2"}));
-    let expected =
-        ["other", "analyze-with-duckdb", "list-saved-datasets", "forebay-read-saved-dataset"];
+    let expected = ["other", "analyze-with-duckdb", "list-saved-datasets", "read-saved-dataset"];
     assert_eq!(names(&last), expected);
-    let theirs = ask("tools/call", json!({"name": "read-saved-dataset", "arguments": {}}));
-    assert_eq!(theirs["content"][0]["text"], "mine: read-saved-dataset");
-    let ours = ask("tools/call", json!({"name": "forebay-read-saved-dataset", "arguments": {}}));
-    assert_eq!(ours["isError"], true, "{ours}");
+    calls_are_told_apart(&mut ask);
 }
 
 #[test]
