@@ -8,6 +8,7 @@
 mod caller;
 mod deadline;
 mod failure;
+mod timer;
 
 use std::{error::Error, iter, sync::Arc, time::Duration};
 
@@ -26,8 +27,8 @@ use crate::{
 
 /// Looks at what passes, and may answer or replace it.
 ///
-/// Hooks run on a thread of their own and may block; [`Interceptor::watches`] and
-/// [`Interceptor::notices`] run on the relay's.
+/// Hooks run on threads that may block; [`Interceptor::watches`] and [`Interceptor::notices`] run on the
+/// relay's.
 pub trait Interceptor: Send + Sync + 'static {
     /// Its name, for events.
     fn name(&self) -> &'static str;
@@ -174,32 +175,17 @@ impl Chain {
         self.stages.iter().for_each(|stage| stage.notice(moment));
     }
 
-    /// Asks the interceptors about a call; blocks up to the deadline of each that watches. `None`
-    /// if the call was cancelled meanwhile.
+    /// Asks the interceptors about a call, one after the other, each for no longer than its deadline.
+    /// `then` gets what they decide; `None` if the call was cancelled meanwhile.
     pub(crate) fn on_call(
-        &self,
-        call: &Arc<Call>,
-        params: &Payload,
-        client: &Arc<dyn ToClient>,
-    ) -> Option<CallVerdict> {
-        let mut rewritten: Option<Vec<u8>> = None;
-        for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call))) {
-            let current = rewritten.as_ref().map(|json| Payload::from(json.clone()));
-            let params = current.as_ref().unwrap_or(params);
-            let verdict = match self.ask_about_call(stage, call, params, client) {
-                Outcome::Done(verdict) => verdict,
-                Outcome::Failed(failure) => without_verdict(stage, call, &failure),
-                Outcome::Cancelled => return None,
-            };
-            match verdict {
-                CallVerdict::Forward => {}
-                CallVerdict::Rewrite(json) => rewritten = Some(json),
-                CallVerdict::Answer(json) => {
-                    return Some(CallVerdict::Answer(call.era.completed(json)));
-                }
-            }
-        }
-        Some(rewritten.map_or(CallVerdict::Forward, CallVerdict::Rewrite))
+        self: &Arc<Self>,
+        call: Arc<Call>,
+        params: Payload,
+        client: Arc<dyn ToClient>,
+        then: impl FnOnce(Option<CallVerdict>) + Send + 'static,
+    ) {
+        let asking = AskingAboutCall { chain: self.clone(), call, params, client, is_new: false };
+        asking.go_on(0, Box::new(then));
     }
 
     /// Decides about a call without asking anyone, because too many are being worked on.
@@ -212,74 +198,148 @@ impl Chain {
         CallVerdict::Forward
     }
 
-    fn ask_about_call(
-        &self,
-        stage: &Stage,
-        call: &Arc<Call>,
-        params: &Payload,
-        client: &Arc<dyn ToClient>,
-    ) -> Outcome<CallVerdict> {
-        let caller = Caller::of(call, client);
-        call.on_cancel({
+    /// The hook for such an answer, its name, and how long it may take.
+    fn hook_for(&self, kind: SubjectKind) -> (AnswerHook, &'static str, Duration) {
+        let Deadlines { result, tool_list, handshake, .. } = self.deadlines;
+        match kind {
+            SubjectKind::Result => (|i, call, part| i.on_result(call, part), "on_result", result),
+            SubjectKind::ToolList => {
+                (|i, call, part| i.on_tool_list(call, part), "on_tool_list", tool_list)
+            }
+            SubjectKind::Handshake => {
+                (|i, call, part| i.on_handshake(call, part), "on_handshake", handshake)
+            }
+        }
+    }
+
+    /// Asks the interceptors about what an upstream sent. `then` gets what stands in its place; `None` if it
+    /// stays as it is.
+    pub(crate) fn on_answer(
+        self: &Arc<Self>,
+        subject: &Subject,
+        original: Payload,
+        then: impl FnOnce(Option<Payload>) + Send + 'static,
+    ) {
+        let Subject { kind, call, .. } = subject;
+        let asking = AskingAboutAnswer {
+            chain: self.clone(),
+            call: call.clone(),
+            kind: *kind,
+            current: original,
+            is_new: false,
+        };
+        asking.go_on(self.stages.len(), Box::new(then));
+    }
+}
+
+/// A call on its way through the chain.
+struct AskingAboutCall {
+    chain: Arc<Chain>,
+    call: Arc<Call>,
+    /// As they came, or as an interceptor has rewritten them.
+    params: Payload,
+    client: Arc<dyn ToClient>,
+    is_new: bool,
+}
+
+type AboutCall = Box<dyn FnOnce(Option<CallVerdict>) + Send>;
+
+impl AskingAboutCall {
+    /// Asks those from `first` on.
+    fn go_on(self, first: usize, then: AboutCall) {
+        let chain = self.chain.clone();
+        let mut rest = chain.stages.iter().enumerate().skip(first);
+        let Some((place, stage)) = rest.find(|(_, stage)| stage.watches(&Moment::Call(&self.call)))
+        else {
+            let rewritten = self.params.in_memory().filter(|_| self.is_new).map(<[u8]>::to_vec);
+            return then(Some(rewritten.map_or(CallVerdict::Forward, CallVerdict::Rewrite)));
+        };
+        let caller = Caller::of(&self.call, &self.client);
+        self.call.on_cancel({
             let caller = caller.clone();
             move || caller.cancel()
         });
-        let outcome = stage.run(self.deadlines.call, call, &caller, {
-            let (call, params, caller) = (call.clone(), params.clone(), caller.clone());
-            move |interceptor| interceptor.on_call(&call, &params, &caller)
-        });
-        call.forget_hearers();
-        let Outcome::Done(verdict) = outcome else { return outcome };
-        let checked = match verdict {
-            CallVerdict::Forward => Ok(CallVerdict::Forward),
-            CallVerdict::Rewrite(json) => one_line(json).map(CallVerdict::Rewrite),
-            CallVerdict::Answer(json) => one_line(json).map(CallVerdict::Answer),
-        };
-        checked
-            .map_or_else(|error| Outcome::Failed(Failure::Erred(error.to_string())), Outcome::Done)
+        let (call, params, told) = (self.call.clone(), self.params.clone(), caller.clone());
+        stage.run(
+            chain.deadlines.call,
+            &call,
+            &caller,
+            |interceptor| interceptor.on_call(&call, &params, &told),
+            move |outcome| self.decided(place, outcome, then),
+        );
     }
 
-    /// Asks the interceptors about what an upstream sent; `None` if it stays as it is.
-    pub(crate) fn on_answer(&self, subject: &Subject, original: &Payload) -> Option<Payload> {
-        let call = &subject.call;
-        let (hook, name, deadline): (AnswerHook, _, _) = match subject.kind {
-            SubjectKind::Result => {
-                (|i, call, part| i.on_result(call, part), "on_result", self.deadlines.result)
-            }
-            SubjectKind::ToolList => (
-                |i, call, part| i.on_tool_list(call, part),
-                "on_tool_list",
-                self.deadlines.tool_list,
-            ),
-            SubjectKind::Handshake => (
-                |i, call, part| i.on_handshake(call, part),
-                "on_handshake",
-                self.deadlines.handshake,
-            ),
+    fn decided(mut self, place: usize, outcome: Outcome<CallVerdict>, then: AboutCall) {
+        self.call.forget_hearers();
+        let chain = self.chain.clone();
+        let stage = &chain.stages[place];
+        let verdict = match outcome {
+            Outcome::Done(CallVerdict::Forward) => Ok(CallVerdict::Forward),
+            Outcome::Done(CallVerdict::Rewrite(json)) => one_line(json).map(CallVerdict::Rewrite),
+            Outcome::Done(CallVerdict::Answer(json)) => one_line(json).map(CallVerdict::Answer),
+            Outcome::Failed(failure) => Ok(without_verdict(stage, &self.call, &failure)),
+            Outcome::Cancelled => return then(None),
         };
-        let mut replacement: Option<Payload> = None;
-        for stage in self.stages.iter().rev() {
-            let current = replacement.as_ref().unwrap_or(original);
-            if !stage.watches(&Moment::Answer(subject.kind, call, current.bytes())) {
-                continue;
-            }
-            let outcome = stage.run(deadline, call, &Caller::default(), {
-                let (call, part) = (call.clone(), current.clone());
-                move |interceptor| hook(interceptor, &call, &part)
-            });
-            match outcome {
-                Outcome::Done(Verdict::Replace(json)) => match one_line(json) {
-                    Ok(json) => replacement = Some(json.into()),
-                    Err(error) => events::hook_failed(stage.name(), name, call, &error),
-                },
-                Outcome::Failed(failure) => {
-                    events::hook_failed(stage.name(), name, call, &failure);
-                }
-                // There is nobody behind its caller who could cancel.
-                Outcome::Done(Verdict::Pass) | Outcome::Cancelled => {}
+        let verdict = verdict.unwrap_or_else(|error| {
+            without_verdict(stage, &self.call, &Failure::Erred(error.to_string()))
+        });
+        match verdict {
+            CallVerdict::Forward => {}
+            CallVerdict::Rewrite(json) => (self.params, self.is_new) = (json.into(), true),
+            CallVerdict::Answer(json) => {
+                return then(Some(CallVerdict::Answer(self.call.era.completed(json))));
             }
         }
-        replacement
+        self.go_on(place + 1, then);
+    }
+}
+
+/// Something that an upstream sent, on its way through the chain.
+struct AskingAboutAnswer {
+    chain: Arc<Chain>,
+    call: Arc<Call>,
+    kind: SubjectKind,
+    /// As it came, or what an interceptor has put in its place.
+    current: Payload,
+    is_new: bool,
+}
+
+type AboutAnswer = Box<dyn FnOnce(Option<Payload>) + Send>;
+
+impl AskingAboutAnswer {
+    /// Asks those before `end`, the last first.
+    fn go_on(self, end: usize, then: AboutAnswer) {
+        let chain = self.chain.clone();
+        let moment = Moment::Answer(self.kind, &self.call, self.current.bytes());
+        let mut rest = chain.stages[..end].iter().enumerate().rev();
+        let Some((place, stage)) = rest.find(|(_, stage)| stage.watches(&moment)) else {
+            return then(self.is_new.then_some(self.current));
+        };
+        let (hook, name, deadline) = chain.hook_for(self.kind);
+        let (call, part) = (self.call.clone(), self.current.clone());
+        stage.run(
+            deadline,
+            &call,
+            &Caller::default(),
+            |interceptor| hook(interceptor, &call, &part),
+            move |outcome| self.decided(place, name, outcome, then),
+        );
+    }
+
+    fn decided(mut self, place: usize, hook: &str, outcome: Outcome<Verdict>, then: AboutAnswer) {
+        let interceptor = self.chain.stages[place].name();
+        match outcome {
+            Outcome::Done(Verdict::Replace(json)) => match one_line(json) {
+                Ok(json) => (self.current, self.is_new) = (json.into(), true),
+                Err(error) => events::hook_failed(interceptor, hook, &self.call, &error),
+            },
+            Outcome::Failed(failure) => {
+                events::hook_failed(interceptor, hook, &self.call, &failure);
+            }
+            // There is nobody behind its caller who could cancel.
+            Outcome::Done(Verdict::Pass) | Outcome::Cancelled => {}
+        }
+        self.go_on(place, then);
     }
 }
 

@@ -6,11 +6,14 @@
 //! decides on which thread.
 
 use std::{
+    mem,
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
+        mpsc,
     },
+    vec,
 };
 
 use forebay_wire::{
@@ -26,6 +29,7 @@ use crate::{
     record::{Recorder, Side},
     router::{Router, UpstreamName},
     session::{Call, FromClient, FromUpstream, Session, Subject, SubjectKind},
+    threads,
 };
 
 /// A session, the way to its upstream and the interceptors in between.
@@ -230,77 +234,54 @@ impl Relay {
         }
     }
 
-    /// Takes a line through the chain. Blocks, up to the deadline of each hook, which may tell the
-    /// client meanwhile of its progress.
+    /// Takes a line through the chain, on a thread of its own. `then` gets what is to be sent, on whichever
+    /// thread has the last word, and whatever happens. Meanwhile hooks may tell the client of their progress.
     pub fn consult(
-        &self,
-        consultation: &Consultation,
-        body: &Arc<Body>,
-        client: &Arc<dyn ToClient>,
-    ) -> Outgoing {
+        self: &Arc<Self>,
+        consultation: Consultation,
+        body: Arc<Body>,
+        client: Arc<dyn ToClient>,
+        then: impl FnOnce(Outgoing) + Send + 'static,
+    ) {
         self.consulting.fetch_add(1, Ordering::Relaxed);
-        let outgoing = if consultation.is_from_client() {
-            self.dispose(consultation, body, |call, params| {
-                self.chain.on_call(call, &params, client)
-            })
-        } else {
-            self.revise(consultation, body)
+        let is_from_client = consultation.is_from_client();
+        let Consultation { parts, batch } = consultation;
+        let consulting = Consulting {
+            relay: self.clone(),
+            parts: parts.into_iter(),
+            batch,
+            body,
+            client,
+            is_from_client,
+            decided: Decided::default(),
+            then: Some(Box::new(then)),
         };
-        self.consulting.fetch_sub(1, Ordering::Relaxed);
-        outgoing
+        let run = Box::new(move || consulting.go_on());
+        // Without a thread it is done here: slower, but nothing is lost.
+        threads::run(run).unwrap_or_else(|run| run());
+    }
+
+    /// The same; waits for what is to be sent.
+    pub fn consult_and_wait(
+        self: &Arc<Self>,
+        consultation: Consultation,
+        body: Arc<Body>,
+        client: Arc<dyn ToClient>,
+    ) -> Outgoing {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.consult(consultation, body, client, move |outgoing| drop(sender.send(outgoing)));
+        receiver.recv().unwrap_or_default()
     }
 
     /// Decides about a line from the client without taking it through the chain, where too many
     /// are already. Does not block.
     pub fn turn_away(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
-        self.dispose(consultation, body, |call, _| Some(self.chain.turn_away(call)))
-    }
-
-    /// Decides about each call of a line; `None` means that it was cancelled.
-    fn dispose(
-        &self,
-        consultation: &Consultation,
-        body: &Arc<Body>,
-        decide: impl Fn(&Arc<Call>, Payload) -> Option<CallVerdict>,
-    ) -> Outgoing {
-        let mut settled: Vec<Range<u64>> = Vec::new();
-        let mut edits: Vec<(Range<u64>, Payload)> = Vec::new();
-        let mut to_client = Vec::new();
+        let mut decided = Decided::default();
         for Part { message, subject } in &consultation.parts {
             let PartSubject::Call { call, params } = subject else { continue };
-            let given = Payload::new(body.clone(), params.clone());
-            match decide(call, given) {
-                Some(CallVerdict::Forward) if self.session().release(call) => continue,
-                Some(CallVerdict::Rewrite(json)) if self.session().release(call) => {
-                    edits.push((params.clone(), json.into()));
-                    continue;
-                }
-                Some(CallVerdict::Answer(result)) if self.session().settle(call) => {
-                    let line = reply::result(&call.id, &result);
-                    to_client.push(Message::of(vec![line.into()]));
-                }
-                // Cancelled while the chain had it: nobody waits for an answer, and the upstream
-                // would work on the call for nobody.
-                Some(_) | None => {}
-            }
-            settled.push(message.clone());
+            decided.about_call(self, call, params, message, Some(self.chain.turn_away(call)));
         }
-        let to_upstream = what_is_left(body, consultation, &settled, &edits);
-        Outgoing { to_upstream, to_client }
-    }
-
-    /// Shows the chain each answer of a line, and puts what it says in their place.
-    fn revise(&self, consultation: &Consultation, body: &Arc<Body>) -> Outgoing {
-        let mut edits: Vec<(Range<u64>, Payload)> = Vec::new();
-        for part in &consultation.parts {
-            let PartSubject::Answer(subject) = &part.subject else { continue };
-            let original = Payload::new(body.clone(), subject.span.clone());
-            if let Some(replacement) = self.chain.on_answer(subject, &original) {
-                edits.push((subject.span.clone(), replacement));
-            }
-        }
-        let revised = Message::of(edited(body, &(0..body.bytes()), &edits));
-        Outgoing { to_upstream: None, to_client: vec![revised] }
+        decided.about_requests(body, &consultation.batch)
     }
 
     /// The client is gone: ends what is being done for it.
@@ -361,6 +342,120 @@ impl Relay {
             errors.extend(reply::error(Some(&call.id), CONNECTION_CLOSED, &reason));
         }
         errors
+    }
+}
+
+/// A line on its way through the chain. Dropped on the way, it is sent as it came.
+struct Consulting {
+    relay: Arc<Relay>,
+    /// What has yet to be decided.
+    parts: vec::IntoIter<Part>,
+    batch: Vec<Range<u64>>,
+    body: Arc<Body>,
+    client: Arc<dyn ToClient>,
+    is_from_client: bool,
+    decided: Decided,
+    then: Option<Box<dyn FnOnce(Outgoing) + Send>>,
+}
+
+impl Consulting {
+    fn go_on(mut self) {
+        let Some(Part { message, subject }) = self.parts.next() else { return self.finish() };
+        let (chain, body) = (self.relay.chain.clone(), self.body.clone());
+        match subject {
+            PartSubject::Call { call, params } => {
+                let (given, client) = (Payload::new(body, params.clone()), self.client.clone());
+                chain.on_call(call.clone(), given, client, move |verdict| {
+                    let relay = self.relay.clone();
+                    self.decided.about_call(&relay, &call, &params, &message, verdict);
+                    self.go_on();
+                });
+            }
+            PartSubject::Answer(subject) => {
+                let original = Payload::new(body, subject.span.clone());
+                let span = subject.span.clone();
+                chain.on_answer(&subject, original, move |replacement| {
+                    self.decided.edits.extend(replacement.map(|payload| (span, payload)));
+                    self.go_on();
+                });
+            }
+        }
+    }
+
+    fn finish(mut self) {
+        let decided = mem::take(&mut self.decided);
+        let outgoing = if self.is_from_client {
+            decided.about_requests(&self.body, &self.batch)
+        } else {
+            decided.about_answers(&self.body)
+        };
+        self.send(outgoing);
+    }
+
+    fn send(&mut self, outgoing: Outgoing) {
+        if let Some(then) = self.then.take() {
+            then(outgoing);
+            self.relay.consulting.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Consulting {
+    fn drop(&mut self) {
+        let whole = Message::whole(self.body.clone());
+        self.send(if self.is_from_client {
+            Outgoing { to_upstream: Some(whole), to_client: Vec::new() }
+        } else {
+            Outgoing { to_upstream: None, to_client: vec![whole] }
+        });
+    }
+}
+
+/// What has been decided about the parts of a line.
+#[derive(Default)]
+struct Decided {
+    /// Messages that go no further.
+    settled: Vec<Range<u64>>,
+    /// What stands in the place of what.
+    edits: Vec<(Range<u64>, Payload)>,
+    answers: Vec<Message>,
+}
+
+impl Decided {
+    /// `None` means that the call was cancelled.
+    fn about_call(
+        &mut self,
+        relay: &Relay,
+        call: &Arc<Call>,
+        params: &Range<u64>,
+        message: &Range<u64>,
+        verdict: Option<CallVerdict>,
+    ) {
+        match verdict {
+            Some(CallVerdict::Forward) if relay.session().release(call) => return,
+            Some(CallVerdict::Rewrite(json)) if relay.session().release(call) => {
+                self.edits.push((params.clone(), json.into()));
+                return;
+            }
+            Some(CallVerdict::Answer(result)) if relay.session().settle(call) => {
+                let line = reply::result(&call.id, &result);
+                self.answers.push(Message::of(vec![line.into()]));
+            }
+            // Cancelled while the chain had it: nobody waits for an answer, and the upstream
+            // would work on the call for nobody.
+            Some(_) | None => {}
+        }
+        self.settled.push(message.clone());
+    }
+
+    fn about_requests(self, body: &Arc<Body>, batch: &[Range<u64>]) -> Outgoing {
+        let to_upstream = what_is_left(body, batch, &self.settled, &self.edits);
+        Outgoing { to_upstream, to_client: self.answers }
+    }
+
+    fn about_answers(self, body: &Arc<Body>) -> Outgoing {
+        let revised = Message::of(edited(body, &(0..body.bytes()), &self.edits));
+        Outgoing { to_upstream: None, to_client: vec![revised] }
     }
 }
 
@@ -435,14 +530,14 @@ fn edited(body: &Arc<Body>, whole: &Range<u64>, edits: &[(Range<u64>, Payload)])
 /// is left.
 fn what_is_left(
     body: &Arc<Body>,
-    consultation: &Consultation,
+    batch: &[Range<u64>],
     settled: &[Range<u64>],
     edits: &[(Range<u64>, Payload)],
 ) -> Option<Message> {
     if settled.is_empty() {
         return Some(Message::of(edited(body, &(0..body.bytes()), edits)));
     }
-    let kept = consultation.batch.iter().filter(|span| !settled.contains(span));
+    let kept = batch.iter().filter(|span| !settled.contains(span));
     let mut parts: Vec<Payload> = Vec::new();
     for span in kept {
         parts.push(Payload::from(if parts.is_empty() { b"[".to_vec() } else { b",".to_vec() }));

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A relay without transports.
-pub(crate) struct Relayed(pub(crate) Relay);
+pub(crate) struct Relayed(pub(crate) Arc<Relay>);
 
 /// Marks everything that it is shown, so that a test sees what was.
 pub(crate) struct Marker;
@@ -47,15 +47,19 @@ pub(crate) fn relay(interceptors: Vec<Arc<dyn Interceptor>>, deadlines: Deadline
 
 /// A playbook with an empty chain.
 pub(crate) fn untouched() -> Playbook<Relayed> {
-    Playbook::new(Relayed(relay(Vec::new(), Deadlines::default())))
+    Playbook::new(Relayed::new(relay(Vec::new(), Deadlines::default())))
 }
 
 /// A playbook with a [`Marker`].
 pub(crate) fn marked() -> Playbook<Relayed> {
-    Playbook::new(Relayed(relay(vec![Arc::new(Marker)], Deadlines::default())))
+    Playbook::new(Relayed::new(relay(vec![Arc::new(Marker)], Deadlines::default())))
 }
 
 impl Relayed {
+    pub(crate) fn new(relay: Relay) -> Self {
+        Self(Arc::new(relay))
+    }
+
     fn follow(&self, onward: Onward, line: &[u8], passed: fn(Vec<u8>) -> Sent) -> Vec<Sent> {
         match onward {
             Onward::Pass => vec![passed(line.to_vec())],
@@ -65,7 +69,7 @@ impl Relayed {
                 let body = Arc::new(Body::Memory(line.to_vec()));
                 let told = Arc::new(Told::default());
                 let Outgoing { to_upstream, to_client } =
-                    self.0.consult(&consultation, &body, &(told.clone() as _));
+                    self.0.consult_and_wait(consultation, body, told.clone());
                 let told = told.0.lock().unwrap().drain(..).map(Sent::ToClient).collect::<Vec<_>>();
                 let to_client = to_client.iter().map(|message| Sent::ToClient(written(message)));
                 let to_upstream =

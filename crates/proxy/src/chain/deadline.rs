@@ -1,19 +1,17 @@
-//! Runs a hook on a thread of its own, for no longer than it may take.
+//! Runs a hook, for no longer than it may take.
 //!
-//! A thread cannot be stopped from outside, so one that is late, or whose call is cancelled, is left
-//! behind: its caller counts as cancelled, which a hook can hear, and its verdict is dropped. An
-//! interceptor with too many hooks running is not asked again until some have ended.
+//! A thread cannot be stopped from outside, so a hook that is late, or whose call is cancelled, is left
+//! behind: its caller counts as cancelled, which a hook can hear, its verdict is dropped, and what follows
+//! is done by another thread. An interceptor with too many hooks running is not asked again until some
+//! have ended.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc,
-        mpsc::{self, RecvTimeoutError},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use super::{Caller, Failure, HookError, Interceptor, Moment, with_causes};
+use super::{Caller, Failure, HookError, Interceptor, Moment, timer, with_causes};
 use crate::{session::Call, threads};
 
 /// Hooks of one interceptor that may run at once, those that are late included.
@@ -33,6 +31,11 @@ pub(super) enum Outcome<T> {
     /// Nobody waits for it any more.
     Cancelled,
 }
+
+/// What is done with an outcome: by whoever has the first.
+struct Next<T>(Mutex<Option<Then<T>>>);
+
+type Then<T> = Box<dyn FnOnce(Outcome<T>) + Send>;
 
 impl Stage {
     pub(super) fn new(interceptor: Arc<dyn Interceptor>) -> Self {
@@ -64,63 +67,70 @@ impl Stage {
         let _ = catch_unwind(AssertUnwindSafe(|| self.interceptor.notices(moment)));
     }
 
-    /// Runs a hook for `caller`, who is gone afterwards.
+    /// Runs a hook on this thread for `caller`, who is gone afterwards. `then` gets its outcome: on this
+    /// thread too, unless the hook has to be left behind on it.
     pub(super) fn run<T: Send + 'static>(
         &self,
         deadline: Duration,
-        call: &Arc<Call>,
+        call: &Call,
         caller: &Caller,
-        hook: impl FnOnce(&dyn Interceptor) -> Result<T, HookError> + Send + 'static,
-    ) -> Outcome<T> {
+        hook: impl FnOnce(&dyn Interceptor) -> Result<T, HookError>,
+        then: impl FnOnce(Outcome<T>) + Send + 'static,
+    ) {
         if caller.is_cancelled() {
-            return Outcome::Cancelled;
+            return then(Outcome::Cancelled);
         }
         if Arc::strong_count(&self.running) > MAX_RUNNING {
-            return Outcome::Failed(Failure::Busy);
+            return then(Outcome::Failed(Failure::Busy));
         }
-        // Room for the end of the hook and for a cancellation.
-        let (sender, receiver) = mpsc::sync_channel(2);
+        let running = self.running.clone();
+        let next = Arc::new(Next(Mutex::new(Some(Box::new(then)))));
         caller.on_cancel({
-            let sender = sender.clone();
-            move || drop(sender.send(Outcome::Cancelled))
+            let next = next.clone();
+            move || next.elsewhere(|| Outcome::Cancelled)
         });
-        let started = threads::run({
-            let (interceptor, call) = (self.interceptor.clone(), call.clone());
-            let (running, caller) = (self.running.clone(), caller.clone());
-            Box::new(move || {
-                let _span = tracing::debug_span!(
-                    "call",
-                    method = call.method,
-                    tool = call.tool(),
-                    upstream = %call.upstream
-                )
-                .entered();
-                let verdict = catch_unwind(AssertUnwindSafe(|| hook(&*interceptor)));
-                caller.dismiss();
-                drop(running);
-                // Nobody receives the verdict of a hook that was left behind.
-                let _ = sender.send(match verdict {
-                    Ok(Ok(verdict)) => Outcome::Done(verdict),
-                    Ok(Err(error)) => Outcome::Failed(Failure::Erred(with_causes(&*error))),
-                    Err(_) => Outcome::Failed(Failure::Panicked),
+        let alarm = timer::after(deadline, {
+            let (next, caller) = (next.clone(), caller.clone());
+            move || {
+                next.elsewhere(move || {
+                    caller.cancel();
+                    caller.dismiss();
+                    Outcome::Failed(Failure::Late(deadline))
                 });
-            })
+            }
         });
-        let outcome = match started {
-            Ok(()) => receiver.recv_timeout(deadline),
-            Err(_) => {
-                Ok(Outcome::Failed(Failure::Erred("there is no thread to run it on".to_owned())))
-            }
-        };
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(RecvTimeoutError::Disconnected) => Outcome::Failed(Failure::Panicked),
-            Err(RecvTimeoutError::Timeout) => {
-                caller.cancel();
-                Outcome::Failed(Failure::Late(deadline))
-            }
-        };
+        let span = tracing::debug_span!(
+            "call",
+            method = call.method,
+            tool = call.tool(),
+            upstream = %call.upstream
+        );
+        let verdict = span.in_scope(|| catch_unwind(AssertUnwindSafe(|| hook(&*self.interceptor))));
+        drop(alarm);
         caller.dismiss();
-        outcome
+        drop(running);
+        // Nobody wants the verdict of a hook that was left behind.
+        if let Some(then) = next.take() {
+            then(match verdict {
+                Ok(Ok(verdict)) => Outcome::Done(verdict),
+                Ok(Err(error)) => Outcome::Failed(Failure::Erred(with_causes(&*error))),
+                Err(_) => Outcome::Failed(Failure::Panicked),
+            });
+        }
+    }
+}
+
+impl<T: Send + 'static> Next<T> {
+    fn take(&self) -> Option<Then<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Goes on with an outcome on another thread, if nobody has gone on yet.
+    fn elsewhere(&self, outcome: impl FnOnce() -> Outcome<T> + Send + 'static) {
+        if let Some(then) = self.take() {
+            let go_on = Box::new(move || then(outcome()));
+            // Without a thread it is done here: slower for others, but nothing is lost.
+            threads::run(go_on).unwrap_or_else(|go_on| go_on());
+        }
     }
 }

@@ -30,14 +30,14 @@ fn with(hooks: Hooks) -> Playbook<Relayed> {
 
 fn with_all(hooks: Vec<Hooks>) -> Playbook<Relayed> {
     let interceptors = hooks.into_iter().map(|hooks| Arc::new(hooks) as _).collect();
-    Playbook::new(Relayed(relay(interceptors, Deadlines::default())))
+    Playbook::new(Relayed::new(relay(interceptors, Deadlines::default())))
 }
 
 /// With hooks that will be late.
 fn in_haste(hooks: Hooks) -> Playbook<Relayed> {
     let brief = Duration::from_millis(50);
     let deadlines = Deadlines { call: brief, result: brief, tool_list: brief, handshake: brief };
-    Playbook::new(Relayed(relay(vec![Arc::new(hooks)], deadlines)))
+    Playbook::new(Relayed::new(relay(vec![Arc::new(hooks)], deadlines)))
 }
 
 fn answering(result: &'static str) -> Hooks {
@@ -307,7 +307,7 @@ fn cancelled_in_the_chain(
     };
     let client = Arc::new(Told::default());
     let body = Arc::new(Body::Memory(line));
-    (relay.consult(&consultation, &body, &(client as _)), heard)
+    (relay.consult_and_wait(consultation, body, client), heard)
 }
 
 #[test]
@@ -494,7 +494,7 @@ fn nothing_is_heard_of_a_hook_whose_time_is_over() {
         panic!("the chain watches calls");
     };
     let body = Arc::new(Body::Memory(line));
-    let outgoing = relayed.0.consult(&consultation, &body, &(client.clone() as _));
+    let outgoing = relayed.0.consult_and_wait(consultation, body, client.clone());
     assert_eq!(outgoing.to_client.len(), 1, "the error");
     over.send(()).unwrap();
     is_done.recv().unwrap();
@@ -568,4 +568,81 @@ fn calls_that_an_upstream_left_are_answered_and_later_ones_refused() {
         .client_gets(error("8"))
         .passes_up(r#"{"method":"notifications/y"}"#)
         .nothing_more();
+}
+
+/// Renames `theirs` on the way, and answers `ours`.
+fn renaming() -> Hooks {
+    Hooks {
+        call: Some(Box::new(|call, _, _| {
+            Ok(match call.tool() {
+                Some("theirs") => CallVerdict::Rewrite(b"{\"name\":\n\"list\"}".to_vec()),
+                Some("ours") => CallVerdict::Answer(b"{}".to_vec()),
+                Some("broken") => CallVerdict::Rewrite(b"{".to_vec()),
+                _ => CallVerdict::Forward,
+            })
+        })),
+        ..Hooks::default()
+    }
+}
+
+#[test]
+fn a_call_can_be_rewritten_alone_and_in_a_batch() {
+    let call = |id: u32, tool: &str| {
+        format!(r#"{{"id":{id}, "params":{{"name":"{tool}"}}, "method":"tools/call"}}"#)
+    };
+    with(renaming())
+        .client_sends(call(1, "theirs"))
+        .upstream_gets(r#"{"id":1, "params":{"name": "list"}, "method":"tools/call"}"#)
+        .client_sends(format!("[{},{}]", call(2, "theirs"), call(3, "list")))
+        .upstream_gets(format!(
+            r#"[{{"id":2, "params":{{"name": "list"}}, "method":"tools/call"}},{}]"#,
+            call(3, "list")
+        ))
+        .client_sends(format!("[{},{}]", call(4, "ours"), call(5, "theirs")))
+        .client_gets(r#"{"jsonrpc":"2.0","id":4,"result":{}}"#)
+        .upstream_gets("[{\"id\":5, \"params\":{\"name\": \"list\"}, \"method\":\"tools/call\"}]\n")
+        .passes_up(call(6, "broken"))
+        .nothing_more();
+}
+
+#[test]
+fn the_next_interceptor_sees_what_the_one_before_has_written() {
+    let second = Hooks {
+        call: Some(Box::new(|_, params, _| {
+            assert_eq!(params.in_memory(), Some(br#"{"name": "list"}"#.as_slice()));
+            Ok(CallVerdict::Forward)
+        })),
+        ..Hooks::default()
+    };
+    with_all(vec![renaming(), second])
+        .client_sends(r#"{"id":1,"method":"tools/call","params":{"name":"theirs"}}"#)
+        .upstream_gets(r#"{"id":1,"method":"tools/call","params":{"name": "list"}}"#)
+        .nothing_more();
+}
+
+#[test]
+fn what_follows_a_hook_that_is_late_is_done_without_it() {
+    let (release, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let first = Hooks {
+        result: Some(Box::new(|_, _| Ok(Verdict::Replace(b"\"first\"".to_vec())))),
+        ..Hooks::default()
+    };
+    let last = Hooks {
+        result: Some(Box::new(move |_, _| {
+            // Until the test is over.
+            let _ = wait.lock().unwrap().recv();
+            Ok(Verdict::Replace(b"\"too late\"".to_vec()))
+        })),
+        ..Hooks::default()
+    };
+    let brief = Duration::from_millis(50);
+    let deadlines = Deadlines { result: brief, ..Deadlines::default() };
+    let relay = relay(vec![Arc::new(first), Arc::new(last)], deadlines);
+    Playbook::new(Relayed::new(relay))
+        .passes_up(CALL)
+        .upstream_sends(RESULT)
+        .client_gets(r#"{"id":7,"result":"first"}"#)
+        .nothing_more();
+    drop(release);
 }

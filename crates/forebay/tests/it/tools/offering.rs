@@ -78,7 +78,7 @@ fn injected_tools_come_on_the_last_page_and_have_the_same_names_whatever_the_ups
         let answer: Value = serde_json::from_str(&peer.ask(&request.to_string())).unwrap();
         answer["result"].clone()
     };
-    let mut calls_are_told_apart = |ask: &mut dyn FnMut(&str, Value) -> Value| {
+    let calls_are_told_apart = |ask: &mut dyn FnMut(&str, Value) -> Value| {
         let theirs = json!({"name": "my-shop__read-saved-dataset", "arguments": {}});
         assert_eq!(ask("tools/call", theirs)["content"][0]["text"], "mine: read-saved-dataset");
         let ours = ask("tools/call", json!({"name": "read-saved-dataset", "arguments": {}}));

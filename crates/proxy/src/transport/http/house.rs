@@ -7,7 +7,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
-use tokio::{task, time};
+use tokio::{sync::oneshot, time};
 
 use self::turns::Turns;
 use super::ending::Ending;
@@ -74,19 +74,9 @@ impl House {
         let is_call = consultation.is_from_client();
         let turns = if is_call { &self.calls } else { &self.answers };
         let _turn = turns.take(consultation.session()).await;
-        let consulted = task::spawn_blocking({
-            let (relay, body) = (relay.clone(), body.clone());
-            move || relay.consult(&consultation, &body, &client)
-        });
-        // Whatever happens there, the message is not lost.
-        consulted.await.unwrap_or_else(|_| {
-            let whole = Message::whole(body);
-            if is_call {
-                Outgoing { to_upstream: Some(whole), to_client: Vec::new() }
-            } else {
-                Outgoing { to_upstream: None, to_client: vec![whole] }
-            }
-        })
+        let (deliver, delivered) = oneshot::channel();
+        relay.consult(consultation, body, client, move |outgoing| drop(deliver.send(outgoing)));
+        delivered.await.unwrap_or_default()
     }
 
     /// Takes an upstream's answer through the chain: what is to be said in its place, or it.

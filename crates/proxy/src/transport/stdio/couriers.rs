@@ -33,8 +33,8 @@ pub(super) struct Couriers {
     one_less: Condvar,
 }
 
-/// Counts a courier as back when it is dropped, even by a panic.
-struct UnderWay(Arc<Couriers>);
+/// A courier, who is back when this is dropped, even by a panic.
+pub(super) struct UnderWay(Arc<Couriers>);
 
 impl Crew {
     /// True if all are back.
@@ -63,18 +63,22 @@ impl Couriers {
         Self { max, under_way: Mutex::new(0), one_less: Condvar::new() }
     }
 
-    /// Runs `errand` on a thread of its own, once there is one to spare.
-    pub(super) fn send(self: &Arc<Self>, errand: impl FnOnce() + Send + 'static) {
+    /// Waits until there is one to spare, which is under way until what is returned is dropped.
+    pub(super) fn set_out(self: &Arc<Self>) -> UnderWay {
         let mut under_way = self.lock();
         while *under_way >= self.max {
             under_way = self.one_less.wait(under_way).unwrap_or_else(PoisonError::into_inner);
         }
         *under_way += 1;
-        drop(under_way);
-        let ticket = UnderWay(self.clone());
+        UnderWay(self.clone())
+    }
+
+    /// Runs `errand` on a thread of its own, once there is one to spare.
+    pub(super) fn send(self: &Arc<Self>, errand: impl FnOnce() + Send + 'static) {
+        let courier = self.set_out();
         let run = move || {
-            let _ticket = ticket;
             errand();
+            drop(courier);
         };
         // Without a thread the errand is run here: slower, but nothing is lost.
         if let Err(run) = threads::run(Box::new(run)) {

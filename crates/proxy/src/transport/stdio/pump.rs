@@ -82,6 +82,13 @@ impl Pump {
         self.crew.wait_until_idle(CHAIN_ENDS);
     }
 
+    /// Sends what the chain has decided.
+    fn send_out(&self, outgoing: &Outgoing) -> io::Result<()> {
+        let Outgoing { to_upstream, to_client } = outgoing;
+        send_all(&self.client, to_client)?;
+        send_all(&self.upstream, to_upstream.as_slice())
+    }
+
     fn tell(&self, event: Event) {
         // Nobody listens any more when the session is over.
         let _ = self.events.send(event);
@@ -212,19 +219,17 @@ impl<'a> Pumping<'a> {
             Side::Client => &self.pump.crew.calls,
             Side::Upstream => &self.pump.crew.results,
         };
-        let keeps_its_place = consultation.keeps_its_place();
-        let consult = move || {
-            let client = pump.client.clone() as Arc<dyn ToClient>;
-            let Outgoing { to_upstream, to_client } =
-                pump.relay.consult(&consultation, &body, &client);
-            send_all(&pump.client, &to_client)?;
-            send_all(&pump.upstream, to_upstream.as_slice())
-        };
-        if keeps_its_place {
-            return consult().map_err(|_| SinkClosed);
+        let client = pump.client.clone() as Arc<dyn ToClient>;
+        if consultation.keeps_its_place() {
+            let outgoing = pump.relay.consult_and_wait(consultation, body, client);
+            return pump.send_out(&outgoing).map_err(|_| SinkClosed);
         }
-        // A side that is gone is noticed by its pump.
-        couriers.send(move || drop(consult()));
+        let courier = couriers.set_out();
+        pump.relay.clone().consult(consultation, body, client, move |outgoing| {
+            // A side that is gone is noticed by its pump.
+            let _ = pump.send_out(&outgoing);
+            drop(courier);
+        });
         Ok(())
     }
 
