@@ -9,6 +9,7 @@ pub mod body;
 pub mod chain;
 mod error;
 mod events;
+pub mod protocol;
 pub mod record;
 pub mod relay;
 pub mod router;

@@ -111,7 +111,7 @@ impl Relay {
     /// Nobody waits any more for the calls that the chain has.
     pub(crate) fn give_up(&self, calls: &[Arc<Call>]) {
         for call in calls {
-            self.session().settle(call);
+            self.session().pending_mut().settle(call);
             call.cancel();
         }
     }
@@ -192,7 +192,7 @@ impl Relay {
                     if let Some(params) = envelope.params.clone()
                         && self.chain.watches(&Moment::Call(&call))
                     {
-                        self.session().hold(&call);
+                        self.session().pending_mut().hold(&call);
                         let subject = PartSubject::Call { call, params };
                         parts.push(Part { message: envelope.span.clone(), subject });
                     }
@@ -287,7 +287,7 @@ impl Relay {
     /// The client is gone: ends what is being done for it.
     pub fn client_is_gone(&self) {
         // Not in the `for`, which would keep the session locked.
-        let held = self.session().client_is_gone();
+        let held = self.session().pending_mut().client_is_gone();
         for call in held {
             call.cancel();
         }
@@ -432,12 +432,12 @@ impl Decided {
         verdict: Option<CallVerdict>,
     ) {
         match verdict {
-            Some(CallVerdict::Forward) if relay.session().release(call) => return,
-            Some(CallVerdict::Rewrite(json)) if relay.session().release(call) => {
+            Some(CallVerdict::Forward) if relay.session().pending_mut().release(call) => return,
+            Some(CallVerdict::Rewrite(json)) if relay.session().pending_mut().release(call) => {
                 self.edits.push((params.clone(), json.into()));
                 return;
             }
-            Some(CallVerdict::Answer(result)) if relay.session().settle(call) => {
+            Some(CallVerdict::Answer(result)) if relay.session().pending_mut().settle(call) => {
                 let line = reply::result(&call.id, &result);
                 self.answers.push(Message::of(vec![line.into()]));
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use forebay_wire::{Id, reply};
 
-use crate::session::{Call, Cancellation};
+use crate::protocol::{Call, Cancellation};
 
 /// A way to the client besides the answer: the pipe of a session, or the stream of a request.
 pub trait ToClient: Send + Sync {

@@ -3,7 +3,10 @@
 
 use forebay_testkit::playbook::Playbook;
 
-use crate::testing::{marked, untouched};
+use crate::{
+    protocol::MAX_TASKS,
+    testing::{marked, untouched},
+};
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list"}}"#;
 const RESULT: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
@@ -21,7 +24,7 @@ fn a_call_and_its_result_belong_together() {
 fn with_an_empty_chain_a_result_leaves_as_it_came() {
     let odd = r#" {"result" : {"b":1,"a":12345678901234567890.0} ,"id":7.0, "x":"\/" }"#;
     let session = untouched().passes_up(CALL).passes_down(odd).nothing_more();
-    assert_eq!(session.0.session().pending(), 0);
+    assert_eq!(session.0.session().pending().count(), 0);
 }
 
 #[test]
@@ -58,7 +61,14 @@ fn clients_without_sessions_are_told_apart_by_their_names() {
         .passes_up(call(3, "a"))
         .nothing_more();
     let session_of = |id: &[u8]| {
-        relayed.0.session().calls[&forebay_wire::Id::parse(id).unwrap()].session.clone()
+        relayed
+            .0
+            .session()
+            .pending()
+            .call(&forebay_wire::Id::parse(id).unwrap())
+            .unwrap()
+            .session
+            .clone()
     };
     assert_eq!(session_of(b"1"), session_of(b"3"));
     assert_ne!(session_of(b"1"), session_of(b"2"));
@@ -81,7 +91,7 @@ fn the_first_root_that_a_client_tells_is_where_its_calls_come_from() {
         .nothing_more();
     let root_of = |id: u32| {
         let id = forebay_wire::Id::parse(id.to_string().as_bytes()).unwrap();
-        relayed.0.session().calls[&id].root.clone()
+        relayed.0.session().pending().call(&id).unwrap().root.clone()
     };
     assert_eq!((root_of(1), root_of(2)), (None, None));
     assert_eq!(root_of(3).as_deref(), Some("/home/me/my shop"));
@@ -106,7 +116,7 @@ fn progress_passes_and_its_token_is_known() {
         r#"{"method":"notifications/progress","params":{"progressToken":"t","progress":1}}"#;
     let session = marked().passes_up(call).passes_down(progress).nothing_more();
     let id = forebay_wire::Id::parse(b"1").unwrap();
-    let token = session.0.session().calls[&id].progress_token.clone();
+    let token = session.0.session().pending().call(&id).unwrap().progress_token.clone();
     assert_eq!(token, forebay_wire::Id::parse(b"\"t\""));
 }
 
@@ -114,7 +124,7 @@ fn progress_passes_and_its_token_is_known() {
 fn a_cancelled_call_is_over() {
     let cancel = r#"{"method":"notifications/cancelled","params":{"requestId":7,"reason":"no"}}"#;
     let session = marked().passes_up(CALL).passes_up(cancel).passes_down(RESULT).nothing_more();
-    assert_eq!(session.0.session().pending(), 0);
+    assert_eq!(session.0.session().pending().count(), 0);
 }
 
 #[test]
@@ -128,8 +138,12 @@ fn questions_of_the_upstream_have_ids_of_their_own() {
         .passes_down(r#"{"method":"notifications/cancelled","params":{"requestId":"e"}}"#)
         .nothing_more();
     let waiting = session.0.session();
-    assert_eq!(waiting.pending(), 1, "the client's answer was not taken for the upstream's");
-    assert_eq!(waiting.questions.len(), 1, "only the question about roots is open");
+    assert_eq!(
+        waiting.pending().count(),
+        1,
+        "the client's answer was not taken for the upstream's"
+    );
+    assert_eq!(waiting.pending().questions(), 1, "only the question about roots is open");
 }
 
 #[test]
@@ -174,7 +188,7 @@ fn a_modern_session_needs_no_opening() {
 fn a_call_knows_what_its_client_calls_itself() {
     let client_of_call = |session: &crate::testing::Relayed| {
         let id = forebay_wire::Id::parse(b"7").unwrap();
-        session.0.session().calls[&id].client.clone()
+        session.0.session().pending().call(&id).unwrap().client.clone()
     };
     let initialize = r#"{"id":0,"method":"initialize","params":{"clientInfo":{"version":"1","name":"Cl\u0069ne"}}}"#;
     let legacy = marked().passes_up(initialize).passes_up(CALL).nothing_more();
@@ -199,13 +213,13 @@ fn a_subscription_stays_open_and_nobody_waits_for_it() {
         .passes_up(r#"{"id":"listen:0","method":"subscriptions/listen","params":{}}"#)
         .passes_down(r#"{"method":"notifications/resources/updated","params":{"uri":"x:y"}}"#)
         .nothing_more();
-    assert_eq!(session.0.session().pending(), 1);
-    assert!(!session.0.session().is_awaited());
+    assert_eq!(session.0.session().pending().count(), 1);
+    assert!(!session.0.session().pending().is_awaited());
     let ended = r#"{"method":"notifications/cancelled","params":{"requestId":"listen:0"}}"#;
     let session = Playbook::new(session).passes_down(ended).nothing_more();
-    assert_eq!(session.0.session().pending(), 0, "the upstream may end it");
+    assert_eq!(session.0.session().pending().count(), 0, "the upstream may end it");
     let session = marked().passes_up(CALL).nothing_more();
-    assert!(session.0.session().is_awaited());
+    assert!(session.0.session().pending().is_awaited());
 }
 
 #[test]
@@ -271,7 +285,7 @@ fn a_task_that_nobody_started_here_passes() {
 #[test]
 fn forgotten_tasks_are_the_oldest() {
     let mut play = marked();
-    for index in 0..=super::MAX_TASKS {
+    for index in 0..=MAX_TASKS {
         play = play
             .passes_up(format!(r#"{{"id":{index},"method":"tools/call","params":{{"name":"t"}}}}"#))
             .passes_down(format!(
@@ -280,8 +294,8 @@ fn forgotten_tasks_are_the_oldest() {
     }
     let session = play.nothing_more();
     let session = session.0.session();
-    assert_eq!(session.tasks().calls.len(), super::MAX_TASKS);
-    assert!(!session.tasks().calls.contains_key("0"));
+    assert_eq!(session.tasks.count(), MAX_TASKS);
+    assert!(session.tasks.origin("0").is_none());
 }
 
 #[test]

@@ -297,7 +297,7 @@ impl Wrapped {
     }
 
     fn standing(&self) -> Standing {
-        let is_awaited = self.relay.session().is_awaited() && self.client.has_reader();
+        let is_awaited = self.relay.session().pending().is_awaited() && self.client.has_reader();
         Standing {
             lines_sent: self.client.lines_sent(),
             is_awaited,

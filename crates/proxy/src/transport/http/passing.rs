@@ -282,14 +282,14 @@ impl Conversation {
     /// True if an answer is to come that this request asked for.
     fn is_awaited(&self) -> bool {
         let session = self.relay.session();
-        self.asked.iter().any(|id| session.awaits(id))
+        self.asked.iter().any(|id| session.pending().awaits(id))
     }
 
     /// Nobody will answer any more what this request asked.
     fn forget_asked(&self) {
         let mut session = self.relay.session();
         for id in self.asked.iter() {
-            session.forget(id);
+            session.pending_mut().forget(id);
         }
     }
 }

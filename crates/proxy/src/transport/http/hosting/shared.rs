@@ -238,7 +238,7 @@ impl Shared {
         if let Some(token) = &token {
             message = message.with(body, &token.span, ours.as_json());
         }
-        relay.session().rename(id, ours.clone());
+        relay.session().pending_mut().rename(id, ours.clone());
         let (to_client, heard) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicU64::new(0));
         let request = Request {
@@ -278,7 +278,7 @@ impl Shared {
 
     /// True if somebody waits for an answer.
     pub(super) fn is_awaited(&self) -> bool {
-        self.requests().iter().any(|(ours, request)| request.relay.session().awaits(ours))
+        self.requests().iter().any(|(ours, request)| request.relay.session().pending().awaits(ours))
     }
 
     fn requests(&self) -> MutexGuard<'_, HashMap<Id, Request>> {
@@ -410,7 +410,7 @@ impl Telling {
                 return None;
             }
             let shared = self.answer.asking.shared.clone();
-            let is_endless = !self.answer.relay.session().is_awaited();
+            let is_endless = !self.answer.relay.session().pending().is_awaited();
             let heard = tokio::select! {
                 heard = self.answer.next() => heard,
                 () = time::sleep(KEEP_ALIVE) => return Some(Ok(Bytes::from_static(b":\n\n"))),

@@ -205,7 +205,7 @@ impl EventPump {
         let mut replacement = session.replacement(fields.id.as_ref()?)?;
         let line = body.line();
         let is_awaited = line.messages().iter().any(|envelope| match envelope.kind() {
-            Kind::Response { id } => self.conversation.relay.session().awaits(id),
+            Kind::Response { id } => self.conversation.relay.session().pending().awaits(id),
             _ => false,
         });
         if is_awaited {
@@ -271,7 +271,7 @@ impl EventPump {
         }
         let why = format!("upstream `{}` {how}", house.upstream());
         for id in asked.iter() {
-            let is_left = relay.session().forget(id);
+            let is_left = relay.session().pending_mut().forget(id);
             if is_left {
                 let error = wire_reply::error(Some(id), CONNECTION_CLOSED, &why);
                 self.say(Fields::default(), Message::of(vec![error.into()])).await?;

@@ -4,14 +4,14 @@
 //! each request says its revision in `_meta`. What a method means, and where a tool's result
 //! stands, depends on the revision in a few places; they are all here.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use forebay_wire::{
     Id,
     scan::{self, Object, Outline},
 };
 
-use super::{Purpose, Session};
+use super::call::{Call, Purpose};
 use crate::body::Source;
 
 /// Which family of revisions a session speaks, as far as it has shown.
@@ -38,7 +38,7 @@ impl Era {
 
 /// What a tool call's response turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// The tool's result.
     Result,
     /// A task has been created; its result comes later, under this id.
@@ -49,14 +49,14 @@ pub(super) enum Answer {
 
 /// What is read of a request's `params`.
 #[derive(Debug, Default)]
-pub(super) struct Params {
-    pub(super) name: Option<String>,
-    pub(super) task_id: Option<String>,
-    pub(super) is_continued: bool,
-    pub(super) progress_token: Option<Id>,
-    pub(super) names_revision: bool,
+pub(crate) struct Params {
+    pub(crate) name: Option<String>,
+    pub(crate) task_id: Option<String>,
+    pub(crate) is_continued: bool,
+    pub(crate) progress_token: Option<Id>,
+    pub(crate) names_revision: bool,
     /// What the client calls itself.
-    pub(super) client: Option<String>,
+    pub(crate) client: Option<String>,
 }
 
 /// A result longer than this cannot be a mere acknowledgement, and is not looked into.
@@ -64,13 +64,13 @@ const MAX_ACKNOWLEDGEMENT_BYTES: u64 = 64 * 1024;
 
 pub(crate) const CANCELLED: &str = "notifications/cancelled";
 /// Modern: a task's state changed; when it is completed, its result is inside.
-pub(super) const TASK_CHANGED: &str = "notifications/tasks";
+pub(crate) const TASK_CHANGED: &str = "notifications/tasks";
 
 pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
 impl Params {
-    pub(super) fn read(source: Source<'_>, params: Option<&Range<u64>>) -> Self {
+    pub(crate) fn read(source: Source<'_>, params: Option<&Range<u64>>) -> Self {
         let Some(params) = params else { return Self::default() };
         let [name, task_id, cursor, client_info, meta] =
             source.members(params, ["name", "taskId", "cursor", "clientInfo", "_meta"]);
@@ -95,7 +95,7 @@ impl Params {
 }
 
 /// The era that a client's request belongs to, if it shows one.
-pub(super) fn of_request(method: &str, params: &Params) -> Option<Era> {
+pub(crate) fn of_request(method: &str, params: &Params) -> Option<Era> {
     match method {
         "initialize" => Some(Era::Legacy),
         "server/discover" => Some(Era::Modern),
@@ -104,23 +104,24 @@ pub(super) fn of_request(method: &str, params: &Params) -> Option<Era> {
     }
 }
 
-/// What a client's request is for.
-pub(super) fn purpose(session: &Session, method: &str, params: Params) -> Purpose {
-    let task = |task_id: Option<String>| {
-        let task_id = task_id?;
-        let origin = session.task(&task_id)?;
-        Some((task_id, origin))
-    };
+/// What a client's request is for; `task` says which call became a task.
+pub(crate) fn purpose(
+    method: &str,
+    params: Params,
+    task: impl Fn(&str) -> Option<Arc<Call>>,
+) -> Purpose {
+    let origin = |task_id: Option<String>| task(&task_id?);
     match method {
         "initialize" | "server/discover" => Purpose::Handshake,
         "tools/list" => Purpose::ToolList { is_continued: params.is_continued },
         "tools/call" => {
             params.name.map_or(Purpose::Other, |tool| Purpose::ToolCall { tool: tool.into() })
         }
-        "tasks/result" => task(params.task_id)
-            .map_or(Purpose::Other, |(_, origin)| Purpose::TaskResult { origin }),
+        "tasks/result" => {
+            origin(params.task_id).map_or(Purpose::Other, |origin| Purpose::TaskResult { origin })
+        }
         "tasks/get" => {
-            task(params.task_id).map_or(Purpose::Other, |(_, origin)| Purpose::TaskState { origin })
+            origin(params.task_id).map_or(Purpose::Other, |origin| Purpose::TaskState { origin })
         }
         "subscriptions/listen" => Purpose::Subscription,
         _ => Purpose::Other,
@@ -128,7 +129,7 @@ pub(super) fn purpose(session: &Session, method: &str, params: Params) -> Purpos
 }
 
 /// Tells a tool's result from an acknowledgement that stands in its place.
-pub(super) fn answer(source: Source<'_>, result: &Range<u64>) -> Answer {
+pub(crate) fn answer(source: Source<'_>, result: &Range<u64>) -> Answer {
     if result.end - result.start > MAX_ACKNOWLEDGEMENT_BYTES {
         return Answer::Result;
     }
@@ -154,7 +155,7 @@ pub(super) fn answer(source: Source<'_>, result: &Range<u64>) -> Answer {
 }
 
 /// Where the tool's result stands in a modern task's state, once the task is completed.
-pub(super) fn result_in_task(
+pub(crate) fn result_in_task(
     source: Source<'_>,
     state: &Range<u64>,
 ) -> Option<(Option<String>, Range<u64>)> {
@@ -179,7 +180,7 @@ fn with_result_type(mut result: Vec<u8>) -> Vec<u8> {
     result
 }
 
-pub(super) fn text(scalar: Option<Vec<u8>>) -> Option<String> {
+pub(crate) fn text(scalar: Option<Vec<u8>>) -> Option<String> {
     scan::string(&scalar?).map(std::borrow::Cow::into_owned)
 }
 

@@ -10,10 +10,10 @@ use super::era::text;
 use crate::body::Source;
 
 /// The question for them.
-pub(super) const LIST: &str = "roots/list";
+pub(crate) const LIST: &str = "roots/list";
 
 /// The first root in a client's answer: a path where it is a file, else as it is written.
-pub(super) fn first(source: Source<'_>, result: &Range<u64>) -> Option<Arc<str>> {
+pub(crate) fn first(source: Source<'_>, result: &Range<u64>) -> Option<Arc<str>> {
     let [roots] = source.members(result, ["roots"]);
     let first = walk::elements(source.in_memory(&roots?.span)?)?.next()?;
     let (_, uri) = walk::members(first)?.find(|(key, _)| *key == b"uri")?;

@@ -1,0 +1,20 @@
+//! The protocol as far as a proxy must know it. Without I/O.
+//!
+//! [`era`] is the one place that knows how revisions differ; [`call`] says what a request is for,
+//! [`pending`] which requests await an answer, and [`tasks`] which calls go on as tasks.
+
+mod call;
+mod cancellation;
+pub(crate) mod era;
+mod pending;
+pub(crate) mod roots;
+mod tasks;
+
+#[cfg(test)]
+pub(crate) use self::tasks::MAX_TASKS;
+pub use self::{
+    call::{Call, Purpose},
+    era::Era,
+    pending::Pending,
+};
+pub(crate) use self::{cancellation::Cancellation, tasks::Tasks};
