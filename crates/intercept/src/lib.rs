@@ -36,8 +36,7 @@ use forebay_proxy::{
     chain::{HookError, Interceptor, Moment, Verdict},
     session::{Call, SubjectKind},
 };
-use forebay_store::{Dataset, Mapped, Shelf};
-use serde_json::Value;
+use forebay_store::{Dataset, Facts, Mapped, Shelf};
 
 pub use capture::CaptureError;
 pub use policy::{
@@ -54,8 +53,8 @@ use crate::{
 };
 
 /// What a payload is: its form, its tables, and every field's facts.
-pub fn describe(payload: &Mapped) -> Value {
-    profile::of_payload(0, payload, &Policy::default()).details().into()
+pub fn describe(payload: &Mapped) -> Facts {
+    profile::of_payload(0, payload, &Policy::default()).facts()
 }
 
 /// How many tokens `text` has for today's models (o200k).
@@ -141,7 +140,7 @@ impl Keeper {
         let is_structured = result.structured.is_some();
         let afterwards = Afterwards { advice: advice.as_deref(), compressed_after, is_structured };
         let summary = summarise::of(finished.dataset(), &profile, &self.policy, afterwards);
-        finished.note("summaryTokens", tokens::of(&summary.text).into());
+        finished.set_summary_tokens(tokens::of(&summary.text));
         watch.lap("summarise");
         // The catalog is written when the summary is on its way.
         let dataset = finished.commit_and_enter_later()?;

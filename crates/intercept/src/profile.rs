@@ -26,8 +26,7 @@ mod table_names;
 
 use std::io;
 
-use forebay_store::Mapped;
-use serde_json::{Map, Value, json};
+use forebay_store::{Facts, Mapped, facts};
 
 #[cfg(test)]
 pub(crate) use self::field::Nested;
@@ -138,48 +137,47 @@ impl Profile {
     }
 
     /// The fields' names and types.
-    pub(crate) fn schema(&self) -> Value {
-        json!({ "fields": self.main().map(Table::schema).unwrap_or_default() })
+    pub(crate) fn schema(&self) -> facts::Schema {
+        let fields = self.main().map(Table::schema).unwrap_or_default();
+        facts::Schema { fields, ..facts::Schema::default() }
     }
 
     /// The facts in short, for the metadata.
-    pub(crate) fn summary(&self) -> Value {
+    pub(crate) fn summary(&self) -> Option<facts::Summary> {
         match (self.main(), &self.outline) {
-            (Some(table), _) => json!({
-                "totalRecords": table.records, "sampleRecords": table.samples.len(),
-                "distinctValues": table.distinct_values(),
-            }),
-            (None, Some(outline)) => outline.facts(),
-            (None, None) => Value::Null,
+            (Some(table), _) => Some(facts::Summary::Records(facts::Records {
+                total_records: table.records,
+                sample_records: Some(table.samples.len()),
+                distinct_values: Some(table.distinct_values()),
+                ..facts::Records::default()
+            })),
+            (None, Some(outline)) => Some(facts::Summary::Text(outline.facts())),
+            (None, None) => None,
         }
     }
 
     /// Everything else that is known, for the metadata.
-    pub(crate) fn details(&self) -> Map<String, Value> {
-        let mut tables: Vec<Value> = self.tables.iter().map(Table::facts).collect();
-        for (facts, name) in tables.iter_mut().zip(self.table_names()) {
-            facts["name"] = name.into();
-            facts["format"] = self.format.name().into();
-        }
-        let samples = self.main().map(|table| table.samples.clone()).unwrap_or_default();
-        let envelope: Map<String, Value> = self
-            .envelope
-            .iter()
-            .map(|(path, value)| {
-                let shown = serde_json::from_str(value).unwrap_or_else(|_| value.clone().into());
-                (path.clone(), shown)
-            })
-            .collect();
-        let mut details = Map::new();
-        details.insert("format".to_owned(), self.format.name().into());
-        details.insert("payload".to_owned(), self.payload.into());
-        details.insert("tables".to_owned(), tables.into());
+    pub(crate) fn facts(&self) -> Facts {
+        let format = Some(self.format.name().to_owned());
+        let tables = self.tables.iter().zip(self.table_names());
+        let tables = tables.map(|(table, name)| facts::Table {
+            name: Some(name),
+            format: format.clone(),
+            ..table.facts()
+        });
+        let envelope = self.envelope.iter().map(|(path, value)| {
+            let shown = serde_json::from_str(value).unwrap_or_else(|_| value.clone().into());
+            (path.clone(), shown)
+        });
         let left_out = self.counts.tables.saturating_sub(self.tables.len());
-        if left_out > 0 {
-            details.insert("otherTables".to_owned(), left_out.into());
+        Facts {
+            payload: Some(self.payload),
+            tables: Some(tables.collect()),
+            other_tables: (left_out > 0).then_some(left_out),
+            envelope: Some(envelope.collect()),
+            samples: Some(self.main().map(|table| table.samples.clone()).unwrap_or_default()),
+            format,
+            ..Facts::default()
         }
-        details.insert("envelope".to_owned(), envelope.into());
-        details.insert("samples".to_owned(), samples.into());
-        details
     }
 }

@@ -7,9 +7,8 @@ mod column;
 
 use std::io::{self, Write};
 
-use forebay_store::Mapped;
+use forebay_store::{Mapped, facts};
 use forebay_wire::walk;
-use serde_json::Value;
 
 use self::column::{Members, push_text};
 use crate::{
@@ -32,9 +31,13 @@ pub struct Written {
 /// Writes the records of a table, which `facts` are the metadata of, as lines such as
 /// `{"at":17,"0":1,"1":"a"}`: where the record begins in the payload, if it is there as JSON, and the
 /// values of the columns that it has.
-pub fn write_rows(payload: &Mapped, facts: &Value, out: &mut dyn Write) -> io::Result<Written> {
-    let path = facts["path"].as_str().unwrap_or("$");
-    let format = facts["format"].as_str();
+pub fn write_rows(
+    payload: &Mapped,
+    facts: &facts::Table,
+    out: &mut dyn Write,
+) -> io::Result<Written> {
+    let path = &facts.path;
+    let format = facts.format.as_deref();
     for view in [shape::of, shape::not_json, shape::text] {
         let view = view(payload);
         // What begins like JSON was read to its end to tell what it is.
@@ -87,11 +90,16 @@ struct Writer<'w> {
 }
 
 impl<'w> Writer<'w> {
-    fn new(payload: &'w Mapped, facts: &Value, format: Format, out: &'w mut dyn Write) -> Self {
+    fn new(
+        payload: &'w Mapped,
+        facts: &facts::Table,
+        format: Format,
+        out: &'w mut dyn Write,
+    ) -> Self {
         Self {
             payload,
             out,
-            columns: Members::by_place(&facts["fields"]),
+            columns: Members::by_place(&facts.fields),
             is_json: matches!(format, Format::Json | Format::Ndjson),
             has_cells: format == Format::Xml,
             row: Vec::new(),
@@ -166,7 +174,7 @@ impl Records<'_> for Writer<'_> {
 mod tests {
     use std::fs;
 
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::describe;
@@ -177,10 +185,10 @@ mod tests {
         let payload = Mapped::open(file.path()).unwrap();
         let facts = describe(&payload);
         let mut out = Vec::new();
-        let written = write_rows(&payload, &facts["tables"][0], &mut out).unwrap();
+        let written = write_rows(&payload, &facts.tables()[0], &mut out).unwrap();
         let lines: Vec<String> =
             String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
-        assert_eq!(written.rows, facts["tables"][0]["records"].as_u64().unwrap());
+        assert_eq!(written.rows, facts.tables()[0].records);
         assert_eq!(written.longest_line, lines.iter().map(|line| line.len() + 1).max().unwrap());
         lines
     }

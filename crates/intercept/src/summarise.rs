@@ -318,14 +318,13 @@ impl Subject<'_> {
     /// How many payloads there are; the last part may be the template.
     fn payloads(&self) -> usize {
         let metadata = self.dataset.metadata();
-        let has_file =
-            metadata.description.more.get("template").is_some_and(|it| it["part"].is_u64());
+        let template = metadata.description.facts.template.as_ref();
+        let has_file = template.is_some_and(|template| template.part.is_some());
         metadata.parts.len().saturating_sub(usize::from(has_file)).max(1)
     }
 
     fn tokens(&self) -> u64 {
-        let tokens = self.dataset.metadata().description.more.get("tokens");
-        tokens.and_then(Value::as_u64).unwrap_or_default()
+        self.dataset.facts().tokens.unwrap_or_default()
     }
 
     /// After how many days the path that is told has `.zst` behind it.

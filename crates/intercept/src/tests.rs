@@ -147,7 +147,7 @@ fn records_in_a_text_block_are_kept_and_described() {
     assert_eq!(description.record_count, Some(200));
     insta::assert_snapshot!(
         "records_facts",
-        serde_json::to_string_pretty(&json!([description.summary, description.more["tables"]]))
+        serde_json::to_string_pretty(&json!([description.summary, description.facts.tables]))
             .unwrap()
     );
 }
@@ -189,14 +189,14 @@ fn many_small_blocks_are_kept_together() {
     assert_eq!(replacement["content"].as_array().unwrap().len(), 2, "the summary and the image");
     assert_eq!(replacement["content"][1]["type"], "image");
     assert_eq!(dataset.metadata().description.record_count, Some(300));
-    assert_eq!(dataset.metadata().description.schema["fields"][0]["name"], "id");
+    assert_eq!(dataset.metadata().description.schema.as_ref().unwrap().fields[0].name(), "id");
     assert_eq!(restored(&dataset), result);
 
     let lines: Vec<Value> =
         (0..300).map(|index| json!({"type": "text", "text": format!("line {index}")})).collect();
     let result = json!({ "content": lines });
     let (_, dataset) = bench.kept(&result);
-    assert_eq!(dataset.metadata().description.more["format"], "lines");
+    assert_eq!(dataset.metadata().description.facts.format.as_deref(), Some("lines"));
     assert_eq!(restored(&dataset), result);
 }
 
@@ -322,9 +322,9 @@ fn records_are_found_wherever_they_lie() {
     for (data, path, records, fields) in cases {
         let (_, dataset) = bench.kept(&text_result(&data.to_string()));
         let description = &dataset.metadata().description;
-        assert_eq!(description.more["tables"][0]["path"], path);
+        assert_eq!(description.facts.tables()[0].path, path);
         assert_eq!(description.record_count, Some(records));
-        assert_eq!(description.schema["fields"].as_array().unwrap().len(), fields, "{path}");
+        assert_eq!(description.schema.as_ref().unwrap().fields.len(), fields, "{path}");
     }
 }
 
@@ -548,7 +548,7 @@ fn a_capture_is_counted_soon_with_all_that_came_before() {
     bench.store().enter_new(&[]).unwrap();
     let captured = Counts {
         captured: 1,
-        captured_tokens: dataset.metadata().description.more["tokens"].as_u64().unwrap(),
+        captured_tokens: dataset.metadata().description.facts.tokens.unwrap(),
         given_tokens: super::tokens(replacement["content"][0]["text"].as_str().unwrap()),
         ..Counts::default()
     };

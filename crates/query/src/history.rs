@@ -327,7 +327,7 @@ pub(crate) fn captured_at(timestamp: Timestamp) -> String {
 
 /// What the call was given that a dataset is the result of, as JSON.
 pub(crate) fn arguments(dataset: &Dataset) -> Option<String> {
-    dataset.metadata().description.more.get("arguments").map(ToString::to_string)
+    dataset.facts().arguments.as_ref().map(ToString::to_string)
 }
 
 /// The columns of a table, as far as its metadata tell them.

@@ -15,8 +15,7 @@ use std::{
 };
 
 use duckdb::Connection;
-use forebay_store::{Mapped, Store, StoreError};
-use serde_json::Value;
+use forebay_store::{Mapped, Store, StoreError, facts};
 
 use crate::{
     Limits, PLACE, QueryError,
@@ -29,8 +28,9 @@ use crate::{
 /// Writes the records of a payload as JSON lines, or its lines if it has no table: the members of
 /// each are named by their columns' places, from "0" on, and "at" is where the record begins.
 /// Returns how many there are, and how long the longest line is.
-pub type RowReader =
-    dyn Fn(&Mapped, Option<&Value>, &mut dyn Write) -> io::Result<(u64, usize)> + Send + Sync;
+pub type RowReader = dyn Fn(&Mapped, Option<&facts::Table>, &mut dyn Write) -> io::Result<(u64, usize)>
+    + Send
+    + Sync;
 
 /// Where rows are made, and what that takes.
 #[derive(Clone, Copy)]

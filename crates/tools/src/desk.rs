@@ -12,8 +12,10 @@ use std::{
 };
 
 use forebay_query::{Column, Conduct, FileForm, Limits, Query, Service};
-use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError, Viewer};
-use serde_json::{Map, Value, json};
+use forebay_store::{
+    Dataset, DatasetId, Description, Facts, Filter, Shelf, Store, StoreError, Viewer,
+    facts::{Field, Records, Schema, Summary, Type},
+};
 
 use crate::{Formulas, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
 
@@ -137,9 +139,15 @@ impl Desk {
             server: SERVER.to_owned(),
             original_size: bytes,
             record_count: Some(written.rows),
-            schema: json!({"fields": fields(&written.columns)}),
-            summary: json!({"totalRecords": written.rows}),
-            more: details(query),
+            schema: Some(schema(&written.columns)),
+            summary: Some(Summary::Records(Records {
+                total_records: written.rows,
+                ..Records::default()
+            })),
+            facts: Facts::of_query(
+                query.sql.clone(),
+                query.dataset.as_ref().map(ToString::to_string),
+            ),
         };
         description.set_origin(&self.viewer);
         let dataset = capture.commit(description)?;
@@ -228,16 +236,7 @@ pub(crate) fn unique() -> String {
     format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn fields(columns: &[Column]) -> Vec<Value> {
-    columns.iter().map(|column| json!({"name": column.name, "type": column.kind})).collect()
-}
-
-fn details(query: &Query) -> Map<String, Value> {
-    let mut more = Map::new();
-    more.insert("format".to_owned(), "parquet".into());
-    more.insert("query".to_owned(), query.sql.as_str().into());
-    if let Some(dataset) = &query.dataset {
-        more.insert("queryDataset".to_owned(), dataset.as_str().into());
-    }
-    more
+fn schema(columns: &[Column]) -> Schema {
+    let field = |column: &Column| Field::new(column.name.clone(), Type::named(&column.kind));
+    Schema { fields: columns.iter().map(field).collect(), ..Schema::default() }
 }

@@ -9,7 +9,6 @@ mod text;
 
 use forebay_query::{Conduct, is_result};
 use forebay_store::{Dataset, DatasetId};
-use serde_json::Value;
 
 pub use self::{
     conditions::{Condition, Order},
@@ -173,14 +172,12 @@ fn what(arguments: &Arguments) -> Result<What, ToolError> {
 
 /// True if a dataset has tables.
 fn has_records(dataset: &Dataset) -> bool {
-    let more = &dataset.metadata().description.more;
-    let has_tables = more.get("tables").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
-    has_tables || is_result(dataset)
+    !dataset.facts().tables().is_empty() || is_result(dataset)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::definitions::Tool;

@@ -37,7 +37,7 @@ fn tokens_in(store: &Store) -> u64 {
     let datasets = store.list(&Filter::default()).unwrap();
     let tokens = datasets.iter().map(|entry| {
         let dataset = store.dataset(&entry.id).unwrap();
-        dataset.metadata().description.more["tokens"].as_u64().unwrap()
+        dataset.facts().tokens.unwrap()
     });
     tokens.sum()
 }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use forebay_store::facts;
 use forebay_wire::scan;
 use memchr::memchr;
-use serde_json::{Map, Value, json};
 
 use super::{distinct::Count, kind::Kind};
 
@@ -86,53 +86,42 @@ impl Field {
     }
 
     /// The facts, for the metadata.
-    pub(crate) fn facts(&self) -> Value {
-        let mut facts = json!({"name": self.name});
-        if self.column != self.name {
-            facts["column"] = self.column.as_str().into();
+    pub(crate) fn facts(&self) -> facts::Field {
+        facts::Field {
+            name: Some(self.name.clone()),
+            column: (self.column != self.name).then(|| self.column.clone()),
+            carried: self.carried.clone(),
+            local_column: self.local.clone(),
+            ..self.nameless_facts()
         }
-        if let Some(carried) = &self.carried {
-            facts["carried"] = carried.as_str().into();
-        }
-        if let Some(local) = &self.local {
-            facts["localColumn"] = local.as_str().into();
-        }
-        self.add_facts(&mut facts);
-        facts
+    }
+
+    /// The name and type, for the metadata.
+    pub(super) fn brief_facts(&self) -> facts::Field {
+        facts::Field::new(self.name.clone(), facts::Type::named(self.kind.name()))
     }
 
     /// The facts of what has no name of its own, such as the items of lists.
-    fn nameless_facts(&self) -> Value {
-        let mut facts = json!({});
-        self.add_facts(&mut facts);
-        facts
-    }
-
-    fn add_facts(&self, facts: &mut Value) {
-        facts["type"] = self.kind.name().into();
-        facts["nulls"] = self.nulls.into();
-        if let Some(distinct) = self.distinct {
-            let (count, is_exact) = match distinct {
-                Count::Exactly(count) => (count, true),
-                Count::About(count) => (count, false),
-            };
-            facts["distinct"] = count.into();
-            facts["distinctIsExact"] = is_exact.into();
+    fn nameless_facts(&self) -> facts::Field {
+        let distinct = self.distinct.map(|count| match count {
+            Count::Exactly(count) => (count, true),
+            Count::About(count) => (count, false),
+        });
+        let (distinct, distinct_is_exact) = distinct.unzip();
+        let (min, max) = self.range.clone().unzip();
+        let kinds = self.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), *count));
+        facts::Field {
+            kind: facts::Type::named(self.kind.name()),
+            nulls: Some(self.nulls),
+            distinct,
+            distinct_is_exact,
+            longest: Some(self.longest),
+            min,
+            max,
+            top: self.top.clone(),
+            kinds: kinds.collect(),
+            ..self.inside.facts()
         }
-        facts["longest"] = self.longest.into();
-        if let Some((low, high)) = &self.range {
-            facts["min"] = low.as_str().into();
-            facts["max"] = high.as_str().into();
-        }
-        if !self.top.is_empty() {
-            facts["top"] = json!(self.top);
-        }
-        if !self.kinds.is_empty() {
-            let kinds =
-                self.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), json!(count)));
-            facts["kinds"] = kinds.collect::<Map<String, Value>>().into();
-        }
-        self.inside.add_facts(facts);
     }
 }
 
@@ -146,22 +135,24 @@ impl Nested {
         }
     }
 
-    fn add_facts(&self, facts: &mut Value) {
-        if !self.members.is_empty() {
-            facts["fields"] = self.members.iter().map(Field::facts).collect::<Vec<_>>().into();
-        }
+    fn facts(&self) -> facts::Field {
+        let mut facts = facts::Field {
+            fields: self.members.iter().map(Field::facts).collect(),
+            ..facts::Field::default()
+        };
         if let Some(items) = &self.items {
-            facts["lists"] = items.lists.into();
-            facts["shortestList"] = items.shortest.into();
-            facts["longestList"] = items.longest.into();
-            facts["elements"] = items.elements.into();
-            facts["items"] = items.item.nameless_facts();
+            facts.lists = Some(items.lists);
+            facts.shortest_list = Some(items.shortest);
+            facts.longest_list = Some(items.longest);
+            facts.elements = Some(items.elements);
+            facts.items = Some(Box::new(items.item.nameless_facts()));
         }
         if let Some(entries) = &self.entries {
-            facts["objects"] = entries.objects.into();
-            facts["keys"] = entries.key.nameless_facts();
-            facts["values"] = entries.value.nameless_facts();
+            facts.objects = Some(entries.objects);
+            facts.keys = Some(Box::new(entries.key.nameless_facts()));
+            facts.values = Some(Box::new(entries.value.nameless_facts()));
         }
+        facts
     }
 }
 

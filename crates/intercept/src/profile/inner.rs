@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use serde_json::{Value, json};
+use forebay_store::facts;
 
 use super::{Field, Kind, Table, fields::KEY, names};
 
@@ -67,19 +67,21 @@ pub(super) fn of(tables: &[Table]) -> (Vec<Table>, usize) {
 }
 
 impl Within {
-    pub(super) fn add_facts(&self, facts: &mut Value) {
-        facts["parent"] = self.parent.into();
-        match self.form {
-            InnerForm::List => facts["of"] = "list".into(),
-            InnerForm::Map { value_is_plain } => {
-                facts["of"] = "map".into();
-                facts["valueIsPlain"] = value_is_plain.into();
-            }
+    /// The facts, for the metadata.
+    pub(super) fn facts(&self) -> facts::Within {
+        let (of, value_is_plain) = match self.form {
+            InnerForm::List => (facts::Form::List, None),
+            InnerForm::Map { value_is_plain } => (facts::Form::Map, Some(value_is_plain)),
+        };
+        facts::Within {
+            parent: self.parent,
+            of,
+            value_is_plain,
+            column: self.column.clone(),
+            carried: self.carried.iter().map(|one| one.name.clone()).collect(),
+            carried_from: self.carried.iter().map(|one| one.from.clone()).collect(),
+            has_number: self.has_number,
         }
-        facts["column"] = self.column.clone().into();
-        facts["carried"] = self.carried.iter().map(|one| one.name.as_str()).collect();
-        facts["carriedFrom"] = json!(self.carried.iter().map(|one| &one.from).collect::<Vec<_>>());
-        facts["hasNumber"] = self.has_number.into();
     }
 
     /// The columns that come with each row, by their names.

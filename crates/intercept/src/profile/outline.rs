@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
-use forebay_store::Mapped;
+use forebay_store::{
+    Mapped,
+    facts::{self, Heading},
+};
 use memchr::{memchr_iter, memmem};
-use serde_json::{Value, json};
 
 const SHOWN_LINES: usize = 5;
 const MAX_HEADINGS: usize = 200;
@@ -89,14 +91,17 @@ impl Outline {
     }
 
     /// The facts, for the metadata.
-    pub(crate) fn facts(&self) -> Value {
-        let headings: Vec<Value> =
-            self.headings.iter().map(|(line, text)| json!({"line": line, "text": text})).collect();
-        json!({
-            "lines": self.lines, "longestLine": self.longest_line,
-            "headings": headings, "headingCount": self.heading_count,
-            "firstLines": self.head, "lastLines": self.tail,
-        })
+    pub(crate) fn facts(&self) -> facts::Text {
+        let heading = |(line, text): &(u64, String)| Heading { line: *line, text: text.clone() };
+        facts::Text {
+            lines: self.lines,
+            longest_line: self.longest_line,
+            headings: self.headings.iter().map(heading).collect(),
+            heading_count: self.heading_count,
+            first_lines: self.head.clone(),
+            last_lines: self.tail.clone(),
+            ..facts::Text::default()
+        }
     }
 }
 

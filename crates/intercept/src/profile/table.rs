@@ -1,10 +1,9 @@
 //! Records and their fields, seen one record after the other.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use forebay_store::Mapped;
+use forebay_store::{Mapped, facts};
 use forebay_wire::walk;
-use serde_json::{Map, Value, json};
 
 use super::{
     Records, Rules,
@@ -188,47 +187,30 @@ impl<'a> Records<'a> for Builder<'a> {
 
 impl Table {
     /// The facts, for the metadata.
-    pub(crate) fn facts(&self) -> Value {
-        let fields: Vec<Value> = self.fields.iter().map(Field::facts).collect();
-        let mut facts = json!({
-            "path": self.path, "kind": self.kind, "records": self.records, "fields": fields,
-        });
-        if self.other_fields > 0 {
-            facts["otherFields"] = self.other_fields.into();
+    pub(crate) fn facts(&self) -> facts::Table {
+        facts::Table {
+            path: self.path.clone(),
+            kind: self.kind.to_owned(),
+            records: self.records,
+            fields: self.fields.iter().map(Field::facts).collect(),
+            other_fields: (self.other_fields > 0).then_some(self.other_fields),
+            observed: (self.observed < self.records).then_some(self.observed),
+            skipped: (self.skipped > 0).then_some(self.skipped),
+            header: self.header.clone(),
+            without: self.without.clone(),
+            within: self.within.as_ref().map(Within::facts),
+            ..facts::Table::default()
         }
-        if self.observed < self.records {
-            facts["observed"] = self.observed.into();
-        }
-        if self.skipped > 0 {
-            facts["skipped"] = self.skipped.into();
-        }
-        if let Some(header) = &self.header {
-            facts["header"] = header.as_str().into();
-        }
-        if let Some(without) = &self.without {
-            facts["without"] = without.as_str().into();
-        }
-        if let Some(within) = &self.within {
-            within.add_facts(&mut facts);
-        }
-        facts
     }
 
     /// The fields' names and types.
-    pub(crate) fn schema(&self) -> Vec<Value> {
-        let described = |field: &Field| json!({"name": field.name, "type": field.kind.name()});
-        self.fields.iter().map(described).collect()
+    pub(crate) fn schema(&self) -> Vec<facts::Field> {
+        self.fields.iter().map(Field::brief_facts).collect()
     }
 
     /// The frequent values of the fields that have few.
-    pub(crate) fn distinct_values(&self) -> Map<String, Value> {
+    pub(crate) fn distinct_values(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let listed = self.fields.iter().filter(|field| !field.top.is_empty());
-        listed
-            .map(|field| {
-                let counts: Map<String, Value> =
-                    field.top.iter().map(|(value, n)| (value.clone(), (*n).into())).collect();
-                (field.name.clone(), counts.into())
-            })
-            .collect()
+        listed.map(|field| (field.name.clone(), field.top.iter().cloned().collect())).collect()
     }
 }

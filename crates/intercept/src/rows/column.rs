@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use forebay_store::facts::{Field, Type};
 use forebay_text::Time;
 use forebay_wire::walk;
 use memchr::{memchr, memmem};
-use serde_json::Value;
 
 use crate::{
     profile::{Raw, is_marker, text_of},
@@ -52,16 +52,19 @@ struct Member {
 
 impl Column {
     /// The column of a field, by its facts.
-    pub(super) fn of(facts: &Value) -> Self {
-        match facts["type"].as_str() {
-            Some("string" | "uuid" | "url" | "null") => Self::Text,
-            Some("timestamp") => Self::Timestamp,
-            Some("date") => Self::Date,
-            Some("struct") => Self::Struct(Members::of(&facts["fields"])),
-            Some("list") => Self::List(Box::new(Self::of(&facts["items"]))),
-            Some("map") => Self::Map(Box::new(Self::of(&facts["values"]))),
-            Some("integer" | "float" | "boolean") => Self::Plain,
-            _ => Self::Json,
+    pub(super) fn of(facts: &Field) -> Self {
+        let inside = |facts: &Option<Box<Field>>| {
+            Box::new(facts.as_ref().map_or(Self::Json, |facts| Self::of(facts)))
+        };
+        match &facts.kind {
+            Type::String | Type::Uuid | Type::Url | Type::Null => Self::Text,
+            Type::Timestamp => Self::Timestamp,
+            Type::Date => Self::Date,
+            Type::Struct => Self::Struct(Members::of(&facts.fields)),
+            Type::List => Self::List(inside(&facts.items)),
+            Type::Map => Self::Map(inside(&facts.values)),
+            Type::Integer | Type::Float | Type::Boolean => Self::Plain,
+            Type::Json | Type::Other(_) => Self::Json,
         }
     }
 
@@ -126,21 +129,25 @@ impl Column {
 
 impl Members {
     /// Members by their facts, each with the name that it has in SQL.
-    fn of(facts: &Value) -> Self {
-        let fields = || facts.as_array().into_iter().flatten();
-        let lead = |name: &Value| format!("{name}:").into_bytes();
-        let member = |field: &Value| Member {
-            lead: lead(field.get("column").unwrap_or(&field["name"])),
+    fn of(fields: &[Field]) -> Self {
+        let lead = |name: &str| {
+            let mut lead = Vec::new();
+            push_text(&mut lead, name.as_bytes());
+            lead.push(b':');
+            lead
+        };
+        let member = |field: &Field| Member {
+            lead: lead(field.column()),
             column: Column::of(field),
-            local_lead: field.get("localColumn").map(lead),
+            local_lead: field.local_column.as_deref().map(lead),
             last_object: 0,
         };
-        Self { by_name: places(fields()), list: fields().map(member).collect(), objects: 0 }
+        Self { by_name: places(fields), list: fields.iter().map(member).collect(), objects: 0 }
     }
 
     /// The columns of a table, each called by its place; those of local times come after all others.
-    pub(super) fn by_place(facts: &Value) -> Self {
-        let mut members = Self::of(facts);
+    pub(super) fn by_place(fields: &[Field]) -> Self {
+        let mut members = Self::of(fields);
         let leads = members.list.iter_mut().map(|member| &mut member.lead);
         let mut place = 0;
         let mut name = |lead: &mut Vec<u8>| {
@@ -186,13 +193,13 @@ impl Members {
 }
 
 /// Where each field is, by what the data call it.
-fn places<'f>(fields: impl Iterator<Item = &'f Value>) -> HashMap<Vec<u8>, usize> {
+fn places(fields: &[Field]) -> HashMap<Vec<u8>, usize> {
     let mut places = HashMap::new();
-    for (index, field) in fields.enumerate() {
+    for (index, field) in fields.iter().enumerate() {
         // One that comes from elsewhere is told by a name of its own.
-        let name = match field["carried"].as_str() {
+        let name = match &field.carried {
             Some(carried) => format!("\0{carried}"),
-            None => field["name"].as_str().unwrap_or_default().to_owned(),
+            None => field.name().to_owned(),
         };
         places.entry(name.into_bytes()).or_insert(index);
     }

@@ -100,7 +100,7 @@ impl Records {
         let table = Table { dataset: store.dataset(&result.id).ok()?, index: 0 };
         let dataset = &table.dataset;
         let facts = tables::facts(dataset).first();
-        let lies_in_another = facts.is_some_and(|facts| facts.get("parent").is_some());
+        let lies_in_another = facts.is_some_and(|facts| facts.within.is_some());
         if tables::is_result(dataset) || lies_in_another {
             return None;
         }
