@@ -108,13 +108,7 @@ pub(crate) fn serve_queries(arguments: &WorkerArguments) -> Result<()> {
     signal_hook::flag::register(SIGXFSZ, ignored.clone())?;
     // Ctrl-C is for whoever asks, and who says what becomes of the question.
     signal_hook::flag::register(SIGINT, ignored)?;
-    Ok(forebay_query::serve(&|payload, facts, out| {
-        let written = match facts {
-            Some(facts) => forebay_intercept::write_rows(payload, facts, out),
-            None => forebay_intercept::write_lines(payload, out),
-        }?;
-        Ok((written.rows, written.longest_line))
-    })?)
+    Ok(forebay_query::serve()?)
 }
 
 /// What has been kept. Nothing is made if there is nothing.

@@ -14,6 +14,7 @@ use std::{
 };
 
 use forebay_proxy::session::Call;
+use forebay_records::Profile;
 use forebay_store::{
     Capture, Description, Facts, Finished, Mapped, Store, StoreError, Viewer,
     facts::{self, Encoding, Template},
@@ -23,7 +24,6 @@ use forebay_wire::{scan, syntax, walk};
 use crate::{
     arguments,
     detect::Weight,
-    profile::Profile,
     result::{Fate, ToolResult},
     same,
     unescape::{self, Trouble},

@@ -1,7 +1,7 @@
 //! The five stages, in their order: detect → capture → profile → summarise → replace.
 //!
 //! Hop 5 of a result's way. A result that is too large for the model is written to the store,
-//! looked through once, and replaced by a summary that names where the whole is kept. Whatever goes
+//! looked through once (by [`forebay_records`]), and replaced by a summary that names where the whole is kept. Whatever goes
 //! wrong on the way, the original passes: the chain sees to that. Only a policy can ask for an error
 //! instead.
 
@@ -9,19 +9,14 @@ mod arguments;
 mod capture;
 mod detect;
 mod events;
-mod parallel;
 mod policy;
-mod profile;
 mod refuse;
 mod replace;
 mod restore;
 mod result;
-mod rows;
 mod same;
-mod shape;
 mod stopwatch;
 mod summarise;
-mod tokens;
 mod unescape;
 mod usage;
 mod widen;
@@ -36,36 +31,21 @@ use forebay_proxy::{
     chain::{HookError, Interceptor, Moment, Verdict},
     session::{Call, SubjectKind},
 };
-use forebay_store::{Dataset, Facts, Mapped, Shelf};
+use forebay_records::both;
+use forebay_store::{Dataset, Shelf};
 
 pub use capture::CaptureError;
+pub use forebay_records::{Inference, Tokenizer};
 pub use policy::{
-    DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, SchemaInference, Tokenizer,
-    ToolRule, When, known_clients,
+    DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, ToolRule, When, known_clients,
 };
 pub use restore::restore;
-pub use rows::{Written, write_lines, write_rows};
 pub use usage::Usage;
 
 use crate::{
     capture::Captured, detect::Weight, policy::Limit, result::ToolResult, stopwatch::Stopwatch,
     summarise::Afterwards,
 };
-
-/// What a payload is: its form, its tables, and every field's facts.
-pub fn describe(payload: &Mapped) -> Facts {
-    profile::of_payload(0, payload, &Policy::default()).facts()
-}
-
-/// How many tokens `text` has for today's models (o200k).
-pub fn tokens(text: &str) -> u64 {
-    tokens::of(text)
-}
-
-/// [`tokens`], if they are no more than `limit`. A text of many more takes no longer.
-pub fn tokens_up_to(limit: u64, text: &str) -> Option<u64> {
-    tokens::up_to(limit, text)
-}
 
 /// What comes after a result has been kept.
 pub trait Sequel: Send + Sync {
@@ -125,10 +105,10 @@ impl Keeper {
         watch.lap("take out");
         let is_long = captured.bytes() >= MIN_ASIDE_BYTES;
         let Captured { payloads, files } = &mut captured;
-        let ((written, tokens), profile) = parallel::both(
+        let ((written, tokens), profile) = both(
             is_long,
             || (files.write(result, payloads), self.policy.tokenizer.about_all(payloads)),
-            || profile::of(payloads, &self.policy),
+            || forebay_records::profile(payloads, self.policy.schema_inference),
         );
         written?;
         let profile = profile?;
@@ -140,7 +120,7 @@ impl Keeper {
         let is_structured = result.structured.is_some();
         let afterwards = Afterwards { advice: advice.as_deref(), compressed_after, is_structured };
         let summary = summarise::of(finished.dataset(), &profile, &self.policy, afterwards);
-        finished.set_summary_tokens(tokens::of(&summary.text));
+        finished.set_summary_tokens(forebay_records::tokens(&summary.text));
         watch.lap("summarise");
         // The catalog is written when the summary is on its way.
         let dataset = finished.commit_and_enter_later()?;

@@ -7,6 +7,7 @@ use forebay_proxy::{
     router::UpstreamName,
     session::{FromClient, Session},
 };
+use forebay_records::tokens_up_to;
 use forebay_store::{Counts, Dataset, Durability, Filter, Retention, Store};
 use forebay_wire::Line;
 use serde_json::{Value, json};
@@ -387,11 +388,11 @@ fn a_summary_fits_however_wide_the_table() {
     for data in [Value::from(wide), long] {
         let (replacement, _) = bench.kept(&text_result(&data.to_string()));
         let summary = replacement["content"][0]["text"].as_str().unwrap();
-        assert!(summary.len() <= 8_000 && tokens::up_to(600, summary).is_some(), "{summary}");
+        assert!(summary.len() <= 8_000 && tokens_up_to(600, summary).is_some(), "{summary}");
         assert!(summary.starts_with("Large response detected ("));
         let both = json!({"content": [], "structuredContent": {"rows": data}});
         let facts = bench.kept(&both).0["structuredContent"].to_string();
-        assert!(facts.len() <= 8_000 && tokens::up_to(600, &facts).is_some(), "{facts}");
+        assert!(facts.len() <= 8_000 && tokens_up_to(600, &facts).is_some(), "{facts}");
     }
 }
 
@@ -549,7 +550,7 @@ fn a_capture_is_counted_soon_with_all_that_came_before() {
     let captured = Counts {
         captured: 1,
         captured_tokens: dataset.metadata().description.facts.tokens.unwrap(),
-        given_tokens: super::tokens(replacement["content"][0]["text"].as_str().unwrap()),
+        given_tokens: forebay_records::tokens(replacement["content"][0]["text"].as_str().unwrap()),
         ..Counts::default()
     };
     assert_eq!(bench.store().usage(None).unwrap()[0].counts, captured);

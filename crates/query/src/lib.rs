@@ -25,6 +25,7 @@ mod service;
 mod tables;
 mod unite;
 mod views;
+mod watch;
 mod worker;
 
 pub use columns::{literal, quoted};
@@ -33,7 +34,6 @@ pub use guard::bare;
 pub use near::nearest;
 pub use plain::{plain, plain_lines};
 pub use protocol::{ALL_ROWS, Column, FileForm, Limits, NUMBER, PLACE, Query, Source};
-pub use rows::RowReader;
 pub use service::{Conduct, Patient, Selected, Service, WrittenFile};
 pub use tables::{among, is_result, latest, table_name, table_names, word};
 pub use worker::serve;

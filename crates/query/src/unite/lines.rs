@@ -6,13 +6,14 @@ use std::{
     io::{self, BufWriter, Write},
 };
 
+use forebay_records::Written;
 use forebay_store::{DatasetId, Outline};
 
 use crate::{
     QueryError,
     columns::{self, Made},
     history::{self, OURS},
-    rows::{Lines, Workshop},
+    rows::{self, Lines, Workshop},
     tables::{self, Table},
 };
 
@@ -114,7 +115,8 @@ impl Records {
         let _held = dataset.open(part).ok()?;
         let payload = store.map_once(dataset, part).ok()?;
         let mut lines = Vec::with_capacity(payload.len());
-        let (rows, longest) = (workshop.read)(&payload, facts, &mut lines).ok()?;
+        let written = rows::records(&payload, facts, &mut lines).ok()?;
+        let Written { rows, longest_line: longest } = written;
         Some(Self { form, arguments: history::arguments(dataset), lines, rows, longest })
     }
 
