@@ -21,6 +21,7 @@ mod near;
 mod plain;
 mod protocol;
 mod rows;
+mod segments;
 mod service;
 mod tables;
 mod unite;

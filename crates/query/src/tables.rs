@@ -13,7 +13,13 @@ use std::fmt::Write as _;
 use forebay_store::{Dataset, DatasetId, Filter, Outline, Scope, Store, StoreError, Viewer, facts};
 use forebay_text::identifier;
 
-use crate::{QueryError, Source, columns::quoted, guard::TableName, near, plain::plain};
+use crate::{
+    QueryError, Source,
+    columns::{self, Made, quoted},
+    guard::TableName,
+    near,
+    plain::plain,
+};
 
 /// A table of a dataset.
 #[derive(Debug, Clone)]
@@ -267,6 +273,20 @@ pub fn is_result(dataset: &Dataset) -> bool {
 /// The facts of a dataset's tables.
 pub(crate) fn facts(dataset: &Dataset) -> &[facts::Table] {
     dataset.facts().tables()
+}
+
+/// What the call was given that a dataset is the result of, as JSON.
+pub(crate) fn arguments(dataset: &Dataset) -> Option<String> {
+    dataset.facts().arguments.as_ref().map(ToString::to_string)
+}
+
+/// The columns of a table, as far as its metadata tell them.
+pub(crate) fn columns_of(table: &Table) -> Vec<Made> {
+    match facts(&table.dataset).get(table.index) {
+        Some(facts) => columns::of(facts),
+        None if is_result(&table.dataset) => Vec::new(),
+        None => columns::of_lines(),
+    }
 }
 
 /// The table whose rows are in a file, of which a table is or in whose records it lies.

@@ -1,7 +1,7 @@
-//! What a name in a query stands for, as SQL over the files of rows.
+//! What the name of a table in a query stands for, as SQL over the files of rows.
 //!
 //! A table that lies in the records of another has no file: it is a view over the other's column. How
-//! all results of a tool are one table, [`history`] says.
+//! all results of a tool are one table, [`crate::history`] says.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -10,18 +10,9 @@ use forebay_store::facts::{self, Form, Within};
 use crate::{
     NUMBER, PLACE, QueryError,
     columns::{self, literal, quoted},
-    history,
     rows::{self, Workshop},
-    tables::{Meaning, Table, facts, is_result},
+    tables::{Table, facts, is_result},
 };
-
-/// A name, and what it stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct View {
-    pub(crate) schema: Option<String>,
-    pub(crate) name: String,
-    pub(crate) select: String,
-}
 
 /// What a row of the parent and an element of its list are called within a view.
 const PARENT: &str = "__parent";
@@ -43,18 +34,7 @@ impl Files<'_> {
     }
 }
 
-/// The query that a name stands for; `None` if what it stood for has just been removed.
-pub(crate) fn select(
-    meaning: &Meaning,
-    files: &mut Files<'_>,
-    with_places: bool,
-) -> Result<Option<String>, QueryError> {
-    match meaning {
-        Meaning::One(table) | Meaning::Latest(table) => one(table, files, with_places).map(Some),
-        Meaning::History(history) => history::select(history, files),
-    }
-}
-
+/// The query that a table stands for.
 pub(crate) fn one(
     table: &Table,
     files: &mut Files<'_>,

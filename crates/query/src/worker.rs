@@ -25,15 +25,15 @@ use rustix::{
 
 use crate::{
     QueryError, Source, comparisons, confine,
-    engine::{Engine, failure},
+    engine::{Engine, View, failure},
     error::Kind,
     explain,
     guard::{self, Approved, Form},
-    library,
+    history, library,
     protocol::{Ask, CANCEL, Query, Say, What, say, write_line},
     rows::{self, Workshop},
     tables::{self, Kept, Meaning},
-    views::{self, Files, View},
+    views::{self, Files},
     watch::Watch,
 };
 
@@ -185,7 +185,11 @@ fn views_of(
             sources.push(kept.source(name, &table.dataset));
         }
         let select = match &meaning {
-            Some(meaning) => views::select(meaning, files, query.with_places)?,
+            Some(Meaning::One(table) | Meaning::Latest(table)) => {
+                Some(views::one(table, files, query.with_places)?)
+            }
+            // `None` if what it stood for has just been removed.
+            Some(Meaning::History(history)) => history::select(history, files)?,
             None => None,
         };
         match select {

@@ -22,21 +22,22 @@ mod reading;
 mod records;
 mod samples;
 mod shorten;
+mod within;
 
 pub(crate) use self::{
     builder::Builder,
     field::{Raw, is_marker},
-    fields::{FOREIGN, KEY},
     kind::has_form,
+    names::{FOREIGN, KEY},
     records::Records,
 };
 pub use self::{
     builder::Table,
     distinct::Count,
     field::{Entries, Field, Items, Nested},
-    inner::{Carried, InnerForm, Within},
     kind::Kind,
     shorten::to_fit as shorten_to_fit,
+    within::{Carried, InnerForm, Within},
 };
 
 /// How values are looked at.

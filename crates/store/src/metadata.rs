@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::Error as _};
 
 use crate::{
-    DatasetId, Facts, Viewer,
+    DatasetId, Facts,
     facts::{Schema, Summary},
 };
 
@@ -57,14 +57,6 @@ pub struct Part {
     pub bytes: u64,
     /// The BLAKE3 hash of its bytes, uncompressed, in hexadecimal.
     pub blake3: String,
-}
-
-impl Description {
-    /// Notes in which session it was kept, and for which project.
-    pub fn set_origin(&mut self, viewer: &Viewer) {
-        self.facts.session.clone_from(&viewer.session);
-        self.facts.project.clone_from(&viewer.project);
-    }
 }
 
 /// How the checksum stands at the end of a file.

@@ -17,10 +17,20 @@ use forebay_store::{
     facts::{Field, Records, Schema, Summary, Type},
 };
 
-use crate::{Formulas, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
+use crate::{ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
 
 /// The server that results of queries are of.
 const SERVER: &str = "forebay";
+
+/// What becomes of texts in a CSV that a spreadsheet would run as formulas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Formulas {
+    /// A `'` before them makes them texts there, too.
+    #[default]
+    Disarmed,
+    /// They stay as they are.
+    AsWritten,
+}
 
 /// What tools work with.
 #[derive(Clone)]

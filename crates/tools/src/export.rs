@@ -16,7 +16,7 @@ use forebay_store::DatasetId;
 use serde_json::json;
 
 use crate::{
-    Desk, ToolError,
+    Desk, Formulas, ToolError,
     arguments::{Arguments, counted},
     desk::{Unnamed, unique},
     error::refuse,
@@ -69,16 +69,6 @@ impl ExportForm {
             Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         }
     }
-}
-
-/// What becomes of texts in a CSV that a spreadsheet would run as formulas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Formulas {
-    /// A `'` before them makes them texts there, too.
-    #[default]
-    Disarmed,
-    /// They stay as they are.
-    AsWritten,
 }
 
 /// What is to be written: what a query gives, and what that is called.

@@ -1,5 +1,7 @@
 //! Documents that are made from the code, and facts that the documents state about it.
 
+mod circles;
+
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf, process::Command};
 
 use crate::forebay;

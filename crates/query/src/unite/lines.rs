@@ -12,8 +12,8 @@ use forebay_store::{DatasetId, Outline};
 use crate::{
     QueryError,
     columns::{self, Made},
-    history::{self, OURS},
     rows::{self, Lines, Workshop},
+    segments::OURS,
     tables::{self, Table},
 };
 
@@ -105,7 +105,7 @@ impl Records {
         if tables::is_result(dataset) || lies_in_another {
             return None;
         }
-        let form = history::columns_of(&table);
+        let form = tables::columns_of(&table);
         let mut names: HashSet<String> = OURS.map(str::to_owned).into();
         if form.is_empty() || !form.iter().all(|own| names.insert(own.name.to_ascii_lowercase())) {
             return None;
@@ -117,7 +117,7 @@ impl Records {
         let mut lines = Vec::with_capacity(payload.len());
         let written = rows::records(&payload, facts, &mut lines).ok()?;
         let Written { rows, longest_line: longest } = written;
-        Some(Self { form, arguments: history::arguments(dataset), lines, rows, longest })
+        Some(Self { form, arguments: tables::arguments(dataset), lines, rows, longest })
     }
 
     /// Writes them with the number of the result in each.

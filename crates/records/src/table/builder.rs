@@ -9,9 +9,9 @@ use super::{
     Records, Rules,
     field::{Field, Raw},
     fields::{Fields, Of, Read},
-    inner::Within,
     reading::Reading,
     samples::Samples,
+    within::Within,
 };
 
 /// How often the memory of what has been read is given back.

@@ -19,12 +19,6 @@ const MAX_FIELDS: usize = 2_000;
 /// Objects within records that have more different keys than this are maps.
 const MAX_KEYS: usize = 200;
 
-/// What stands before a name that is not a record's own: the key of a map, or a field of what the
-/// records lie in. It gets its name at the end, when all others are known.
-pub(crate) const FOREIGN: u8 = 0;
-/// The field that holds the keys of a map.
-pub(crate) const KEY: &[u8] = b"\0key";
-
 /// The fields seen so far, in the order of their first appearance.
 #[derive(Debug)]
 pub(super) struct Fields {

@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 
-use forebay_store::facts;
-
-use super::{Field, Kind, Table, fields::KEY, names};
+use super::{
+    Carried, Field, InnerForm, Kind, Table, Within,
+    names::{self, KEY},
+};
 use crate::strings::step;
 
 /// More of them are not described.
@@ -16,42 +17,6 @@ const MAX_INNER: usize = 100;
 const MAX_KEY_BYTES: usize = 120;
 /// Without a key, as many fields of a record come along.
 const MAX_CARRIED: usize = 3;
-
-/// Where a table lies in the records of another.
-#[derive(Debug, Clone)]
-pub struct Within {
-    /// The other's place among the tables.
-    pub parent: usize,
-    /// What it is made of.
-    pub form: InnerForm,
-    /// Its column, and the members on the way, by their names in SQL.
-    pub column: Vec<String>,
-    /// The other's columns that come along.
-    pub carried: Vec<Carried>,
-    /// The other's records have nothing that tells them apart but their number.
-    pub has_number: bool,
-}
-
-/// What a table inside is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InnerForm {
-    /// The elements of lists.
-    List,
-    /// The entries of maps.
-    Map {
-        /// The values are no objects with members.
-        value_is_plain: bool,
-    },
-}
-
-/// A column of the other table that comes along.
-#[derive(Debug, Clone)]
-pub struct Carried {
-    /// What it is called here.
-    pub name: String,
-    /// Where it is there.
-    pub from: Vec<String>,
-}
 
 /// The tables inside `tables`, and how many there are besides.
 pub(crate) fn of(tables: &[Table]) -> (Vec<Table>, usize) {
@@ -70,31 +35,6 @@ pub(crate) fn of(tables: &[Table]) -> (Vec<Table>, usize) {
         }
     }
     (found, left_out)
-}
-
-impl Within {
-    /// The facts, for the metadata.
-    pub(super) fn facts(&self) -> facts::Within {
-        let (of, value_is_plain) = match self.form {
-            InnerForm::List => (facts::Form::List, None),
-            InnerForm::Map { value_is_plain } => (facts::Form::Map, Some(value_is_plain)),
-        };
-        facts::Within {
-            parent: self.parent,
-            of,
-            value_is_plain,
-            column: self.column.clone(),
-            carried: self.carried.iter().map(|one| one.name.clone()).collect(),
-            carried_from: self.carried.iter().map(|one| one.from.clone()).collect(),
-            has_number: self.has_number,
-        }
-    }
-
-    /// The columns that come with each row, by their names.
-    pub fn columns(&self) -> impl Iterator<Item = &str> {
-        let number = self.has_number.then_some("_parent");
-        number.into_iter().chain(self.carried.iter().map(|one| one.name.as_str()))
-    }
 }
 
 /// A list or a map in records.

@@ -4,7 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use forebay_text::is_deceptive;
 
-use super::{Field, fields::FOREIGN};
+use super::Field;
+
+/// What stands before a name that is not a record's own: the key of a map, or a field of what the
+/// records lie in. It gets its name at the end, when all others are known.
+pub(crate) const FOREIGN: u8 = 0;
+/// The field that holds the keys of a map.
+pub(crate) const KEY: &[u8] = b"\0key";
 
 /// Columns that queries add themselves.
 const RESERVED: [&str; 6] =

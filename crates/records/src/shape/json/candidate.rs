@@ -2,7 +2,7 @@
 
 use forebay_wire::walk::{self, Passed, Type};
 
-use super::flat::{self, Way};
+use super::flat::{self, Outer, Way};
 use crate::strings::text_of;
 
 /// How many elements are looked at to tell what a container holds.
@@ -54,13 +54,6 @@ pub(super) enum Form<'a> {
     Values,
 }
 
-/// What wrappers are in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outer {
-    List,
-    Map,
-}
-
 impl Candidate<'_> {
     /// Where the records are.
     pub(super) fn table_path(&self) -> String {
@@ -96,8 +89,12 @@ impl Candidate<'_> {
 
     /// Two in place of one whose records are mere wrappers around lists: the elements, and the rest.
     pub(super) fn unwrapped(self) -> Vec<Self> {
-        let outer = if self.form == Form::Map { Outer::Map } else { Outer::List };
-        let Some(way) = flat::way(&self) else { return vec![self] };
+        let outer = match self.form {
+            Form::Objects => Outer::List,
+            Form::Map => Outer::Map,
+            _ => return vec![self],
+        };
+        let Some(way) = flat::way(self.json, outer) else { return vec![self] };
         let of = |form| Self { path: self.path.clone(), json: self.json, form, header: None };
         vec![of(Form::Elements(outer, way.clone())), of(Form::Rest(outer, way))]
     }

@@ -5,7 +5,6 @@
 
 use forebay_wire::walk::{self, Type};
 
-use super::candidate::{Candidate, Form, Outer};
 use crate::table::{FOREIGN, KEY, Raw, Records};
 
 /// How many wrappers are looked at.
@@ -31,14 +30,16 @@ pub(super) struct Way<'a>(Vec<&'a [u8]>);
 /// A wrapper: the key that it has, if it is a member of a map, and the object.
 pub(super) type Wrapper<'a> = (Option<&'a [u8]>, &'a [u8]);
 
-/// The way to the list in the records of a candidate, if these are mere wrappers around it.
-pub(super) fn way<'a>(candidate: &Candidate<'a>) -> Option<Way<'a>> {
-    let outer = match candidate.form {
-        Form::Objects => Outer::List,
-        Form::Map => Outer::Map,
-        _ => return None,
-    };
-    let wrappers = wrappers(candidate.json, outer).map(|(_, object)| object).take(LOOKED_AT);
+/// What wrappers are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outer {
+    List,
+    Map,
+}
+
+/// The way to the list in the objects of a list or a map, if these are mere wrappers around it.
+pub(super) fn way(json: &[u8], outer: Outer) -> Option<Way<'_>> {
+    let wrappers = wrappers(json, outer).map(|(_, object)| object).take(LOOKED_AT);
     let wrappers: Vec<&[u8]> = wrappers.collect();
     let first = wrappers.iter().find_map(|wrapper| longest_list(wrapper, MAX_DEPTH))?;
     let way = Way(first.1);

@@ -1,11 +1,17 @@
-//! What a segment holds: columns, and which of them each of its results has.
+//! What the file of a segment holds: columns, and which of them each of its results has.
+//!
+//! [`crate::unite`] writes such files, [`crate::history`] reads them.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use forebay_store::Segment;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::columns::Made;
+use crate::columns::{Made, literal};
+
+/// The columns that tell results apart.
+pub(crate) const OURS: [&str; 3] = ["_dataset", "_captured_at", "_arguments"];
 
 /// What is said of the rows in a segment.
 ///
@@ -20,7 +26,7 @@ pub(crate) struct About {
     /// The columns of a result: which of `own` it is, and its place in the file.
     forms: Vec<Vec<(usize, usize)>>,
     /// Which of `forms` each result has.
-    pub(super) form_of: Vec<usize>,
+    pub(crate) form_of: Vec<usize>,
 }
 
 impl About {
@@ -59,11 +65,27 @@ impl About {
     }
 
     /// The columns that some of the results have, with their places.
-    pub(super) fn columns_of(&self, forms: &BTreeSet<usize>) -> Vec<(Made, usize)> {
+    pub(crate) fn columns_of(&self, forms: &BTreeSet<usize>) -> Vec<(Made, usize)> {
         let all = forms.iter().flat_map(|form| &self.forms[*form]);
         let distinct: BTreeSet<&(usize, usize)> = all.collect();
         distinct.into_iter().map(|(own, place)| (self.own[*own].clone(), *place)).collect()
     }
+}
+
+/// What a column is called in the file of a segment.
+pub(crate) fn in_file(place: usize) -> String {
+    format!("\"{place}\"")
+}
+
+/// The files of segments that all have the same columns, as a table.
+pub(crate) fn reading<'p>(segments: impl Iterator<Item = &'p Path>) -> String {
+    let files: Vec<String> = segments.map(|path| literal(&path.to_string_lossy())).collect();
+    format!("read_parquet([{}])", files.join(", "))
+}
+
+/// When a result was captured, as SQL reads it.
+pub(crate) fn captured_at(timestamp: Timestamp) -> String {
+    timestamp.strftime("%Y-%m-%d %H:%M:%S%.f").to_string()
 }
 
 /// Where something stands in a list; it is put there if it does not.
