@@ -46,8 +46,8 @@ pub(crate) fn relay(
     } else {
         let preparation = Preparation::with(preparing_service(&config)?);
         let toolbox = Toolbox::new(desk(&config, shelf)?, config.offer, config.policy, preparation);
-        let (toolbox, sequel) = forebay_tools::placed(toolbox);
-        vec![toolbox, Arc::new(keeper.followed_by(sequel))]
+        let (toolbox, after_capture) = forebay_tools::placed(toolbox);
+        vec![toolbox, Arc::new(keeper.followed_by(after_capture))]
     };
     Ok((Relay::new(router, Chain::new(chain, Deadlines::default()), recorder), Some(usage)))
 }

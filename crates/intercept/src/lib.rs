@@ -47,12 +47,12 @@ use crate::{
     summarise::Afterwards,
 };
 
-/// What comes after a result has been kept.
-pub trait Sequel: Send + Sync {
+/// Whoever goes on with a result that has been kept.
+pub trait AfterCapture: Send + Sync {
     /// What a summary says can be done with what was kept.
     fn advice(&self) -> String;
 
-    /// A result has been kept, and its summary is about to go out. Must be quick.
+    /// Hears that a result has been kept, right before its summary goes out. Must be quick.
     fn kept(&self, dataset: &Dataset);
 }
 
@@ -64,7 +64,7 @@ pub struct Keeper {
     shelf: Arc<Shelf>,
     policy: Policy,
     usage: Arc<Usage>,
-    sequel: Option<Arc<dyn Sequel>>,
+    after_capture: Option<Arc<dyn AfterCapture>>,
     /// Tools that draw an interface of their own from their result, as the list of tools says.
     exempt: Mutex<HashSet<String>>,
 }
@@ -72,13 +72,13 @@ pub struct Keeper {
 impl Keeper {
     /// An interceptor that keeps results on `shelf` as `policy` says, and counts all in `usage`.
     pub fn new(shelf: Arc<Shelf>, policy: Policy, usage: Arc<Usage>) -> Self {
-        Self { shelf, policy, usage, sequel: None, exempt: Mutex::default() }
+        Self { shelf, policy, usage, after_capture: None, exempt: Mutex::default() }
     }
 
     /// The same, with something that comes after each result.
     #[must_use]
-    pub fn followed_by(self, sequel: Arc<dyn Sequel>) -> Self {
-        Self { sequel: Some(sequel), ..self }
+    pub fn followed_by(self, after_capture: Arc<dyn AfterCapture>) -> Self {
+        Self { after_capture: Some(after_capture), ..self }
     }
 
     /// What a result of `call` may have before it is kept.
@@ -115,7 +115,7 @@ impl Keeper {
         watch.lap("profile, count and write");
         let viewer = self.policy.viewer(call);
         let mut finished = captured.finish(call, &profile, weight, tokens, &viewer)?;
-        let advice = self.sequel.as_ref().map(|sequel| sequel.advice());
+        let advice = self.after_capture.as_ref().map(|after_capture| after_capture.advice());
         let compressed_after = self.shelf.retention().compress_after;
         let is_structured = result.structured.is_some();
         let afterwards = Afterwards { advice: advice.as_deref(), compressed_after, is_structured };
@@ -127,8 +127,8 @@ impl Keeper {
         self.usage.write_soon();
         watch.lap("commit");
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
-        if let Some(sequel) = &self.sequel {
-            sequel.kept(&dataset);
+        if let Some(after_capture) = &self.after_capture {
+            after_capture.kept(&dataset);
         }
         let replacement = replace::result(result, &summary)?;
         watch.lap("replace");

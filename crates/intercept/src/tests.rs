@@ -23,7 +23,7 @@ struct Bench {
 /// What can be done with what was kept.
 struct Tools;
 
-impl Sequel for Tools {
+impl AfterCapture for Tools {
     fn advice(&self) -> String {
         "Query it.".to_owned()
     }

@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use forebay_query::{Column, Conduct, FileForm, Limits, Query, Service};
+use forebay_query::{Column, FileForm, Limits, Observer, Query, Service};
 use forebay_store::{
     Dataset, DatasetId, Description, Facts, Filter, Shelf, Store, StoreError, Viewer,
     facts::{Field, Records, Schema, Summary, Type},
@@ -126,13 +126,13 @@ impl Desk {
         &self,
         query: &Query,
         limit: Option<u64>,
-        conduct: &dyn Conduct,
+        observer: &dyn Observer,
     ) -> Result<Kept, ToolError> {
         let file = Unnamed(self.scratch()?.join(format!("result-{}", unique())));
         let Limits { max_rows, max_bytes, .. } = *self.service.limits();
         let max_rows = max_rows.min(limit.unwrap_or(u64::MAX));
         let bounded =
-            Bounded { conduct, file: &file.0, max_bytes, is_over: AtomicBool::new(false) };
+            Bounded { observer, file: &file.0, max_bytes, is_over: AtomicBool::new(false) };
         let written = self.service.write(query, &file.0, FileForm::Parquet, max_rows, &bounded);
         if bounded.is_too_long() {
             return refuse!(
@@ -195,7 +195,7 @@ pub fn meant(store: &Store, viewer: &Viewer, name: &str) -> Option<DatasetId> {
 
 /// Ends a query whose file grows too long.
 struct Bounded<'b> {
-    conduct: &'b dyn Conduct,
+    observer: &'b dyn Observer,
     file: &'b Path,
     max_bytes: u64,
     /// Whether it was too long at some time: it is removed when the query ends early.
@@ -211,13 +211,13 @@ impl Bounded<'_> {
     }
 }
 
-impl Conduct for Bounded<'_> {
+impl Observer for Bounded<'_> {
     fn progress(&self, done: f64, message: &str) {
-        self.conduct.progress(done, message);
+        self.observer.progress(done, message);
     }
 
     fn is_cancelled(&self) -> bool {
-        self.conduct.is_cancelled() || self.is_too_long()
+        self.observer.is_cancelled() || self.is_too_long()
     }
 }
 

@@ -7,7 +7,7 @@ mod records;
 mod summary;
 mod text;
 
-use forebay_query::{Conduct, is_result};
+use forebay_query::{Observer, is_result};
 use forebay_store::{Dataset, DatasetId};
 
 pub use self::{
@@ -80,13 +80,13 @@ pub fn read(
     desk: &Desk,
     request: &Request,
     budget: Budget,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Reading, ToolError> {
     let dataset = desk.dataset(&request.dataset)?;
     match &request.what {
         What::Summary => Ok(summary::of(&dataset, budget)),
         What::Page(page) if request.block.is_none() && has_records(&dataset) => {
-            let reader = records::Reader { desk, budget, conduct };
+            let reader = records::Reader { desk, budget, observer };
             records::page(&reader, &dataset, &request.table, page)
         }
         What::Page(page) => {
@@ -108,7 +108,7 @@ pub fn read(
         What::Matches { pattern, context, part } => {
             let text = text::open(desk, &dataset, request.block)?;
             let limit = desk.service().limits().time;
-            matches::of(&text, pattern, *context, *part, budget, (limit, conduct))
+            matches::of(&text, pattern, *context, *part, budget, (limit, observer))
         }
     }
 }
@@ -117,9 +117,9 @@ pub(crate) fn answer(
     desk: &Desk,
     arguments: &Arguments,
     budget: Budget,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Reply, ToolError> {
-    let reading = read(desk, &request(arguments)?, budget, conduct)?;
+    let reading = read(desk, &request(arguments)?, budget, observer)?;
     Ok(Reply::text(reading.json).and_note(reading.note))
 }
 

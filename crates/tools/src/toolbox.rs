@@ -7,13 +7,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use forebay_intercept::{Policy, Sequel};
+use forebay_intercept::{AfterCapture, Policy};
 use forebay_proxy::{
     body::Payload,
     chain::{CallVerdict, Caller, HookError, Interceptor, Moment, Verdict},
     session::{Call, SubjectKind},
 };
-use forebay_query::Conduct;
+use forebay_query::Observer;
 use forebay_store::Dataset;
 use forebay_wire::walk;
 use serde_json::Value;
@@ -167,7 +167,7 @@ impl Interceptor for Toolbox {
     }
 }
 
-impl Sequel for Toolbox {
+impl AfterCapture for Toolbox {
     fn advice(&self) -> String {
         let has = |tool: Tool| self.offer.tools.contains(&tool);
         let mut ways = Vec::new();
@@ -223,7 +223,7 @@ impl List {
 /// The client that waits for an answer.
 struct Waiting<'a>(&'a Caller);
 
-impl Conduct for Waiting<'_> {
+impl Observer for Waiting<'_> {
     fn progress(&self, done: f64, message: &str) {
         const WHOLE: f64 = 100.0;
         self.0.progress((done * WHOLE).round(), Some(WHOLE), message);
@@ -235,7 +235,7 @@ impl Conduct for Waiting<'_> {
 }
 
 /// The same toolbox, where it stands in the chain and after a capture.
-pub fn placed(toolbox: Toolbox) -> (Arc<dyn Interceptor>, Arc<dyn Sequel>) {
+pub fn placed(toolbox: Toolbox) -> (Arc<dyn Interceptor>, Arc<dyn AfterCapture>) {
     let toolbox = Arc::new(toolbox);
     (toolbox.clone(), toolbox)
 }

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use forebay_query::{
-    Column, Conduct, NUMBER, PLACE, Query, Selected, is_result, quoted, table_name, table_names,
+    Column, NUMBER, Observer, PLACE, Query, Selected, is_result, quoted, table_name, table_names,
 };
 use forebay_store::{Dataset, facts::Field};
 use forebay_wire::walk;
@@ -21,14 +21,14 @@ const FRAME_TOKENS: u64 = 150;
 pub(super) struct Reader<'a> {
     pub(super) desk: &'a Desk,
     pub(super) budget: Budget,
-    pub(super) conduct: &'a dyn Conduct,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl Reader<'_> {
     /// The first rows of a query: as many as `max_bytes` allow.
     fn ask(&self, sql: &str, rows: u64, max_bytes: u64) -> Result<Selected, ToolError> {
         let query = Query { sql: sql.to_owned(), dataset: None, with_places: true };
-        Ok(self.desk.service().select(&query, rows, max_bytes, self.conduct)?)
+        Ok(self.desk.service().select(&query, rows, max_bytes, self.observer)?)
     }
 }
 

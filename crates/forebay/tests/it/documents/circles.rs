@@ -130,7 +130,7 @@ impl Source {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            let module = [parent, &[name.clone()]].concat();
+            let module = [parent, std::slice::from_ref(&name)].concat();
             if path.is_dir() && name != "bin" && name != "tests" {
                 self.add(&path, &module);
             } else if path.extension().is_some_and(|it| it == "rs") && name != "tests" {
@@ -143,19 +143,18 @@ impl Source {
 
     /// Which modules side by side use each other.
     fn uses(&self) -> Uses {
-        let mut uses = Uses::new();
+        let mut found = Uses::new();
         for (module, text) in &self.files {
             for path in imported(text).into_iter().chain(mentioned(text)) {
-                let Some(used) = self.module_of(module, &path, 0) else { continue };
-                let shared =
-                    module.iter().zip(&used).take_while(|(one, other)| one == other).count();
-                if shared < module.len() && shared < used.len() {
-                    let (user, used) = (module[..=shared].to_vec(), used[..=shared].to_vec());
-                    uses.entry(user).or_default().insert(used);
+                let Some(other) = self.module_of(module, &path, 0) else { continue };
+                let shared = module.iter().zip(&other).take_while(|(one, two)| one == two).count();
+                if shared < module.len() && shared < other.len() {
+                    let (from, to) = (module[..=shared].to_vec(), other[..=shared].to_vec());
+                    found.entry(from).or_default().insert(to);
                 }
             }
         }
-        uses
+        found
     }
 
     /// The module of this crate that has what `path` names in `module`.
@@ -187,8 +186,8 @@ impl Source {
             (at, rest) = (inner, &rest[1..]);
         }
         let handed_on = rest.first().filter(|_| followed < MAX_FOLLOWED).and_then(|name| {
-            let imported = imported(self.files.get(&at)?).into_iter();
-            imported.into_iter().find(|path| path.last() == Some(name))
+            let mut imported = imported(self.files.get(&at)?).into_iter();
+            imported.find(|path| path.last() == Some(name))
         });
         let behind = handed_on.and_then(|path| self.module_of(&at, &path, followed + 1));
         Some(behind.unwrap_or(at))
