@@ -78,7 +78,7 @@ fn a_circle_is_found_in_every_way_to_name_a_module() {
         let module = |path: &str| -> Module {
             path.split("::").filter(|it| !it.is_empty()).map(str::to_owned).collect()
         };
-        let files = files.iter().map(|(path, text)| (module(path), text.to_string()));
+        let files = files.iter().map(|(path, text)| (module(path), code(text)));
         Source { files: files.collect() }
     };
     let found = |files: &[(&str, &str)]| -> Vec<Vec<String>> {
