@@ -7,9 +7,10 @@ use std::collections::HashMap;
 use crate::{
     Column,
     numbers::{self, Grouping},
-    quantity::{self, Unit},
+    quantity,
     ranges::{self, Ranges, Room},
     texts, times,
+    unit::Unit,
 };
 
 #[derive(Debug)]

@@ -9,9 +9,10 @@ use crate::{
     numbers::Grouping,
     page::{self, HEIGHT, Page},
     palette,
-    quantity::{self, Span, Unit},
+    quantity::{self, Span},
     scene::{Area, Scene},
     texts,
+    unit::Unit,
 };
 
 pub(crate) fn draw(chart: &Chart) -> Result<Scene, ChartError> {

@@ -4,9 +4,10 @@ use crate::{
     font::Weight,
     page::Page,
     palette::{Colour, Gradient},
-    quantity::{Span, Unit},
+    quantity::Span,
     scene::{Anchor, Area, LABEL, LABEL_SIZE, Text},
     texts::{self, Cut},
+    unit::Unit,
 };
 
 /// No name takes more of the page's width.

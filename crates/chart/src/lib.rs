@@ -37,6 +37,7 @@ mod series;
 mod svg;
 mod texts;
 mod times;
+mod unit;
 
 #[cfg(test)]
 mod tests;

@@ -11,9 +11,10 @@ use crate::{
     numbers::Grouping,
     page::{self, HEIGHT, Page},
     palette::Colour,
-    quantity::{self, Span, Unit},
+    quantity::{self, Span},
     scene::Scene,
     series, texts,
+    unit::Unit,
 };
 
 /// Each value is marked if there are no more than these.

@@ -4,16 +4,8 @@ use crate::{
     Column,
     numbers::{self, Grouping},
     times,
+    unit::Unit,
 };
-
-/// What is measured along an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
-    Number(Grouping),
-    /// Numbers that are never broken, such as counts.
-    Whole(Grouping),
-    Time,
-}
 
 /// A span of values.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,6 @@
 //! Ranges that gather the values of an axis, where each value on its own would be too many.
 
-use crate::{numbers, quantity::Unit};
+use crate::{numbers, unit::Unit};
 
 /// Ranges next to each other, in their order.
 #[derive(Debug, PartialEq)]

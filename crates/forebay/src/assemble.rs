@@ -1,10 +1,6 @@
 //! Puts the parts together: which interceptors stand in the chain, and where things are kept.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use forebay_intercept::{Keeper, Usage};
@@ -18,9 +14,8 @@ use forebay_proxy::{
 use forebay_query::{Limits, Service};
 use forebay_store::{Counts, Shelf, Store};
 use forebay_tools::{Desk, Preparation, Toolbox};
-use signal_hook::consts::SIGINT;
 
-use crate::{cli::WorkerArguments, config::Config, memory};
+use crate::{config::Config, memory};
 
 /// A message up to this long is never written to disk.
 const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
@@ -51,8 +46,8 @@ pub(crate) fn relay(
     } else {
         let preparation = Preparation::with(preparing_service(&config)?);
         let toolbox = Toolbox::new(desk(&config, shelf)?, config.offer, config.policy, preparation);
-        let (toolbox, sequel) = forebay_tools::placed(toolbox);
-        vec![toolbox, Arc::new(keeper.followed_by(sequel))]
+        let (toolbox, after_capture) = forebay_tools::placed(toolbox);
+        vec![toolbox, Arc::new(keeper.followed_by(after_capture))]
     };
     Ok((Relay::new(router, Chain::new(chain, Deadlines::default()), recorder), Some(usage)))
 }
@@ -94,27 +89,6 @@ fn service(config: &Config, limits: Limits, flags: &[&str]) -> Result<Service> {
 fn preparing_service(config: &Config) -> Result<Service> {
     let limits = Limits { idle: PREPARATION_IDLE, ..config.query.clone() };
     service(config, limits, &["--background"])
-}
-
-/// Answers queries, in the process that is for that.
-pub(crate) fn serve_queries(arguments: &WorkerArguments) -> Result<()> {
-    /// Not among those that the library names on every system.
-    const SIGXFSZ: i32 = 25;
-    if arguments.background {
-        let _ = rustix::process::setpriority_process(None, 19);
-    }
-    let ignored = Arc::new(AtomicBool::new(false));
-    // A file that grows past its limit is an error of that write, not the end.
-    signal_hook::flag::register(SIGXFSZ, ignored.clone())?;
-    // Ctrl-C is for whoever asks, and who says what becomes of the question.
-    signal_hook::flag::register(SIGINT, ignored)?;
-    Ok(forebay_query::serve(&|payload, facts, out| {
-        let written = match facts {
-            Some(facts) => forebay_intercept::write_rows(payload, facts, out),
-            None => forebay_intercept::write_lines(payload, out),
-        }?;
-        Ok((written.rows, written.longest_line))
-    })?)
 }
 
 /// What has been kept. Nothing is made if there is nothing.

@@ -12,6 +12,7 @@ pub(crate) mod keeping;
 pub(crate) mod plot;
 mod progress;
 pub(crate) mod query;
+pub(crate) mod query_worker;
 pub(crate) mod read;
 pub(crate) mod screen;
 pub(crate) mod serve;
@@ -65,15 +66,7 @@ pub(crate) enum Command {
     DemoServer,
     /// The process that queries run in
     #[command(hide = true)]
-    QueryWorker(WorkerArguments),
-}
-
-/// How a worker runs.
-#[derive(Debug, Args)]
-pub(crate) struct WorkerArguments {
-    /// Give way to everything else
-    #[arg(long)]
-    pub(crate) background: bool,
+    QueryWorker(query_worker::WorkerArguments),
 }
 
 /// Where settings come from.

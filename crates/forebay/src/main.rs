@@ -48,9 +48,7 @@ fn main() -> ExitCode {
         Command::Read(arguments) => cli::read::run(arguments, &mut Screen::stdout()),
         Command::Export(arguments) => cli::export::run(arguments, &mut Screen::stdout()),
         Command::Plot(arguments) => cli::plot::run(arguments, &mut Screen::stdout()),
-        Command::QueryWorker(arguments) => {
-            assemble::serve_queries(&arguments).map(|()| ExitCode::SUCCESS)
-        }
+        Command::QueryWorker(arguments) => cli::query_worker::run(&arguments),
         Command::DemoServer => demo::server::run(stdin().lock(), &mut stdout()),
         Command::Config(arguments) => cli::config::run(arguments, &mut Screen::stdout()),
     };

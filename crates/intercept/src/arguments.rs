@@ -6,6 +6,7 @@
 mod secrets;
 
 use forebay_proxy::arguments::Arguments;
+use forebay_store::facts::Hash;
 use forebay_wire::{
     scan, syntax,
     walk::{self, Type},
@@ -21,15 +22,15 @@ const MAX_DEPTH: usize = 64;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Kept {
     pub(crate) value: Value,
-    /// The hash of the whole, unless something is masked: with it a guess could be checked.
-    pub(crate) hash: Option<String>,
+    pub(crate) hash: Hash,
 }
 
 /// What is kept of these arguments.
 pub(crate) fn kept(arguments: &Arguments) -> Kept {
     let mut reader = Reader { has_masked: false };
     let value = reader.value(arguments.json(), 0);
-    Kept { value, hash: (!reader.has_masked).then(|| arguments.hash()) }
+    let hash = if reader.has_masked { Hash::Withheld } else { Hash::Told(arguments.hash()) };
+    Kept { value, hash }
 }
 
 /// Reads JSON, and masks on the way.

@@ -14,14 +14,16 @@ use std::{
 };
 
 use forebay_proxy::session::Call;
-use forebay_store::{Capture, Description, Finished, Mapped, Store, StoreError, Viewer};
+use forebay_records::Profile;
+use forebay_store::{
+    Capture, Description, Facts, Finished, Mapped, Store, StoreError, Viewer,
+    facts::{self, Encoding, Template},
+};
 use forebay_wire::{scan, syntax, walk};
-use serde_json::{Value, json};
 
 use crate::{
     arguments,
     detect::Weight,
-    profile::Profile,
     result::{Fate, ToolResult},
     same,
     unescape::{self, Trouble},
@@ -65,16 +67,7 @@ struct Cut {
     payload: usize,
     encoding: Encoding,
     /// Which part of the payload, if not all of it.
-    slice: Option<Range<u64>>,
-}
-
-/// How a payload stood in the result.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Encoding {
-    /// As a JSON string.
-    Text,
-    /// As it is.
-    Json,
+    slice: Option<Range<usize>>,
 }
 
 /// Takes the payloads out of `result`. They have to be written ([`Files::write`]).
@@ -135,27 +128,27 @@ impl<'a> Captured<'a> {
         tokens: u64,
         viewer: &Viewer,
     ) -> Result<Finished<'a>, CaptureError> {
-        let holes: Vec<Value> = self.files.holes.iter().map(Hole::to_json).collect();
-        let mut more = profile.details();
-        more.insert("tokens".to_owned(), tokens.into());
-        if let Some(arguments) = call.arguments().map(arguments::kept) {
-            more.insert("arguments".to_owned(), arguments.value);
-            more.insert("argumentsHash".to_owned(), arguments.hash.into());
-        }
-        let template = match &self.files.template {
-            Some(text) => json!({"text": text, "holes": holes}),
-            None => json!({"part": self.files.capture.part_count() - 1, "holes": holes}),
+        let kept = call.arguments().map(arguments::kept);
+        let (arguments, arguments_hash) = kept.map(|kept| (kept.value, kept.hash)).unzip();
+        let text = self.files.template.take();
+        let part = text.is_none().then(|| self.files.capture.part_count() - 1);
+        let holes = self.files.holes.iter().map(Hole::facts).collect();
+        let facts = Facts {
+            tokens: Some(tokens),
+            arguments,
+            arguments_hash,
+            template: Some(Template { holes, part, text }),
+            ..profile.facts()
         };
-        more.insert("template".to_owned(), template);
         self.files.capture.set_extension(profile.payload, profile.format.extension())?;
         let mut description = Description {
             tool: call.tool().unwrap_or_default().to_owned(),
             server: call.upstream.to_string(),
             original_size: weight.bytes,
             record_count: profile.records(),
-            schema: profile.schema(),
+            schema: Some(profile.schema()),
             summary: profile.summary(),
-            more,
+            facts,
         };
         description.set_origin(viewer);
         Ok(self.files.capture.finish(description)?)
@@ -224,10 +217,10 @@ impl<'a> Captured<'a> {
         let mut together = Vec::new();
         for (span, text, is_text) in &texts {
             together.extend_from_slice(if together.is_empty() { open } else { separator });
-            let from = together.len() as u64;
+            let from = together.len();
             together.extend_from_slice(text);
             let encoding = if *is_text { Encoding::Text } else { Encoding::Json };
-            let slice = Some(from..together.len() as u64);
+            let slice = Some(from..together.len());
             self.cut(Cut { span: (*span).clone(), payload, encoding, slice });
         }
         together.extend_from_slice(close);
@@ -358,16 +351,14 @@ fn write_template(result: &ToolResult, holes: &[Hole], sink: &mut dyn Write) -> 
 }
 
 impl Hole {
-    fn to_json(&self) -> Value {
-        let encoding = match self.cut.encoding {
-            Encoding::Text => "text",
-            Encoding::Json => "json",
-        };
-        let mut hole = json!({"at": self.at, "part": self.cut.payload, "as": encoding});
-        if let Some(slice) = &self.cut.slice {
-            hole["from"] = slice.start.into();
-            hole["bytes"] = (slice.end - slice.start).into();
+    fn facts(&self) -> facts::Hole {
+        let slice = self.cut.slice.as_ref();
+        facts::Hole {
+            at: self.at,
+            part: self.cut.payload,
+            encoding: self.cut.encoding,
+            from: slice.map(|slice| slice.start),
+            bytes: slice.map(|slice| slice.end - slice.start),
         }
-        hole
     }
 }

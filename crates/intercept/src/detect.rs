@@ -3,13 +3,9 @@
 use std::io;
 
 use forebay_proxy::session::Call;
+use forebay_records::Tokenizer;
 
-use crate::{
-    events,
-    policy::{Limit, Tokenizer},
-    result::ToolResult,
-    unescape,
-};
+use crate::{events, policy::Limit, result::ToolResult, unescape};
 
 /// How much of a long text is looked at first, for each token that it may have: a token has fewer bytes.
 const HEAD_BYTES: u64 = 6;

@@ -1,7 +1,7 @@
 //! The five stages, in their order: detect → capture → profile → summarise → replace.
 //!
 //! Hop 5 of a result's way. A result that is too large for the model is written to the store,
-//! looked through once, and replaced by a summary that names where the whole is kept. Whatever goes
+//! looked through once (by [`forebay_records`]), and replaced by a summary that names where the whole is kept. Whatever goes
 //! wrong on the way, the original passes: the chain sees to that. Only a policy can ask for an error
 //! instead.
 
@@ -9,19 +9,14 @@ mod arguments;
 mod capture;
 mod detect;
 mod events;
-mod parallel;
 mod policy;
-mod profile;
 mod refuse;
 mod replace;
 mod restore;
 mod result;
-mod rows;
 mod same;
-mod shape;
 mod stopwatch;
 mod summarise;
-mod tokens;
 mod unescape;
 mod usage;
 mod widen;
@@ -36,16 +31,15 @@ use forebay_proxy::{
     chain::{HookError, Interceptor, Moment, Verdict},
     session::{Call, SubjectKind},
 };
-use forebay_store::{Dataset, Mapped, Shelf};
-use serde_json::Value;
+use forebay_records::both;
+use forebay_store::{Dataset, Shelf};
 
 pub use capture::CaptureError;
+pub use forebay_records::{Inference, Tokenizer};
 pub use policy::{
-    DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, SchemaInference, Tokenizer,
-    ToolRule, When, known_clients,
+    DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, ToolRule, When, known_clients,
 };
 pub use restore::restore;
-pub use rows::{Written, write_lines, write_rows};
 pub use usage::Usage;
 
 use crate::{
@@ -53,27 +47,12 @@ use crate::{
     summarise::Afterwards,
 };
 
-/// What a payload is: its form, its tables, and every field's facts.
-pub fn describe(payload: &Mapped) -> Value {
-    profile::of_payload(0, payload, &Policy::default()).details().into()
-}
-
-/// How many tokens `text` has for today's models (o200k).
-pub fn tokens(text: &str) -> u64 {
-    tokens::of(text)
-}
-
-/// [`tokens`], if they are no more than `limit`. A text of many more takes no longer.
-pub fn tokens_up_to(limit: u64, text: &str) -> Option<u64> {
-    tokens::up_to(limit, text)
-}
-
-/// What comes after a result has been kept.
-pub trait Sequel: Send + Sync {
+/// Whoever goes on with a result that has been kept.
+pub trait AfterCapture: Send + Sync {
     /// What a summary says can be done with what was kept.
     fn advice(&self) -> String;
 
-    /// A result has been kept, and its summary is about to go out. Must be quick.
+    /// Hears that a result has been kept, right before its summary goes out. Must be quick.
     fn kept(&self, dataset: &Dataset);
 }
 
@@ -85,7 +64,7 @@ pub struct Keeper {
     shelf: Arc<Shelf>,
     policy: Policy,
     usage: Arc<Usage>,
-    sequel: Option<Arc<dyn Sequel>>,
+    after_capture: Option<Arc<dyn AfterCapture>>,
     /// Tools that draw an interface of their own from their result, as the list of tools says.
     exempt: Mutex<HashSet<String>>,
 }
@@ -93,13 +72,13 @@ pub struct Keeper {
 impl Keeper {
     /// An interceptor that keeps results on `shelf` as `policy` says, and counts all in `usage`.
     pub fn new(shelf: Arc<Shelf>, policy: Policy, usage: Arc<Usage>) -> Self {
-        Self { shelf, policy, usage, sequel: None, exempt: Mutex::default() }
+        Self { shelf, policy, usage, after_capture: None, exempt: Mutex::default() }
     }
 
     /// The same, with something that comes after each result.
     #[must_use]
-    pub fn followed_by(self, sequel: Arc<dyn Sequel>) -> Self {
-        Self { sequel: Some(sequel), ..self }
+    pub fn followed_by(self, after_capture: Arc<dyn AfterCapture>) -> Self {
+        Self { after_capture: Some(after_capture), ..self }
     }
 
     /// What a result of `call` may have before it is kept.
@@ -126,30 +105,30 @@ impl Keeper {
         watch.lap("take out");
         let is_long = captured.bytes() >= MIN_ASIDE_BYTES;
         let Captured { payloads, files } = &mut captured;
-        let ((written, tokens), profile) = parallel::both(
+        let ((written, tokens), profile) = both(
             is_long,
             || (files.write(result, payloads), self.policy.tokenizer.about_all(payloads)),
-            || profile::of(payloads, &self.policy),
+            || forebay_records::profile(payloads, self.policy.schema_inference),
         );
         written?;
         let profile = profile?;
         watch.lap("profile, count and write");
         let viewer = self.policy.viewer(call);
         let mut finished = captured.finish(call, &profile, weight, tokens, &viewer)?;
-        let advice = self.sequel.as_ref().map(|sequel| sequel.advice());
+        let advice = self.after_capture.as_ref().map(|after_capture| after_capture.advice());
         let compressed_after = self.shelf.retention().compress_after;
         let is_structured = result.structured.is_some();
         let afterwards = Afterwards { advice: advice.as_deref(), compressed_after, is_structured };
         let summary = summarise::of(finished.dataset(), &profile, &self.policy, afterwards);
-        finished.note("summaryTokens", tokens::of(&summary.text).into());
+        finished.set_summary_tokens(forebay_records::tokens(&summary.text));
         watch.lap("summarise");
         // The catalog is written when the summary is on its way.
         let dataset = finished.commit_and_enter_later()?;
         self.usage.write_soon();
         watch.lap("commit");
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
-        if let Some(sequel) = &self.sequel {
-            sequel.kept(&dataset);
+        if let Some(after_capture) = &self.after_capture {
+            after_capture.kept(&dataset);
         }
         let replacement = replace::result(result, &summary)?;
         watch.lap("replace");

@@ -6,6 +6,7 @@ mod glob;
 mod presets;
 
 use forebay_proxy::session::Call;
+use forebay_records::{Inference, Tokenizer};
 use forebay_store::{Scope, Viewer};
 
 pub use glob::Glob;
@@ -31,7 +32,7 @@ pub struct Policy {
     /// Whether a call's arguments are kept with its result.
     pub keep_arguments: bool,
     /// How much is looked at to describe the fields.
-    pub schema_inference: SchemaInference,
+    pub schema_inference: Inference,
     /// What becomes of a result that cannot be kept.
     pub on_store_failure: OnStoreFailure,
     /// What becomes of the output schema of a tool whose result may be replaced.
@@ -40,16 +41,6 @@ pub struct Policy {
     pub scope: Scope,
     /// The project of a session whose client tells none: where we were started.
     pub directory: Option<String>,
-}
-
-/// How tokens are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tokenizer {
-    /// As today's models do.
-    #[default]
-    O200k,
-    /// A token for every three bytes, whatever they are.
-    Estimate,
 }
 
 /// What holds for the tools of a pattern.
@@ -70,15 +61,6 @@ pub enum When {
     Never,
     /// If they have more tokens than this.
     Over(u64),
-}
-
-/// How much is looked at to describe the fields of records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SchemaInference {
-    /// Facts come from this many of the first records; 0 means from all.
-    pub sample_size: u64,
-    /// Whether strings are looked into: timestamps, dates, URLs and the like.
-    pub type_detection: bool,
 }
 
 /// What becomes of a result that cannot be kept.
@@ -121,18 +103,12 @@ impl Default for Policy {
             excluded_tools: Vec::new(),
             tools: Vec::new(),
             keep_arguments: true,
-            schema_inference: SchemaInference::default(),
+            schema_inference: Inference::default(),
             on_store_failure: OnStoreFailure::default(),
             output_schema: OutputSchema::default(),
             scope: Scope::Project,
             directory: None,
         }
-    }
-}
-
-impl Default for SchemaInference {
-    fn default() -> Self {
-        Self { sample_size: 0, type_detection: true }
     }
 }
 

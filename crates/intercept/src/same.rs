@@ -2,12 +2,11 @@
 //!
 //! Numbers are the same only if they are written the same: a parser would round long ones.
 
+use forebay_records::text_of;
 use forebay_wire::{
     syntax,
     walk::{self, Type},
 };
-
-use crate::profile::text_of;
 
 const MAX_DEPTH: usize = 200;
 

@@ -15,6 +15,7 @@ mod tree;
 
 use std::{fmt::Write as _, time::Duration};
 
+use forebay_records::{Field, Outline, Profile, Table, shorten_to_fit, tokens, tokens_up_to};
 use forebay_store::Dataset;
 use serde_json::{Value, json};
 
@@ -25,11 +26,7 @@ use self::{
     shares::Shares,
     tree::Tree,
 };
-use crate::{
-    policy::Policy,
-    profile::{self, Field, Outline, Profile, Table},
-    tokens,
-};
+use crate::policy::Policy;
 
 /// The smallest limit of today's clients, whatever the budget in tokens.
 const MAX_BYTES: usize = 8_000;
@@ -135,7 +132,7 @@ impl Subject<'_> {
             }
             if !is_too_long && longest == max_bytes {
                 // As many bytes as the budget has tokens of this text, and a tenth more.
-                let tokens = usize::try_from(tokens::of(&text)).unwrap_or(usize::MAX).max(1);
+                let tokens = usize::try_from(tokens(&text)).unwrap_or(usize::MAX).max(1);
                 longest = max_bytes
                     .min(text.len() * usize::try_from(budget).unwrap_or(1) / tokens * 11 / 10);
             }
@@ -154,8 +151,8 @@ impl Subject<'_> {
         let nameless = text.replace(&path, "").replace(self.dataset.id().as_str(), "");
         let names = text.matches(self.dataset.id().as_str()).count() as u64;
         let room = names * NAME_TOKENS + path.len() as u64 / 2;
-        tokens::up_to(budget.saturating_sub(room), &nameless).is_some()
-            && tokens::up_to(budget, text).is_some()
+        tokens_up_to(budget.saturating_sub(room), &nameless).is_some()
+            && tokens_up_to(budget, text).is_some()
     }
 
     fn text(&self, shares: Shares) -> String {
@@ -318,14 +315,13 @@ impl Subject<'_> {
     /// How many payloads there are; the last part may be the template.
     fn payloads(&self) -> usize {
         let metadata = self.dataset.metadata();
-        let has_file =
-            metadata.description.more.get("template").is_some_and(|it| it["part"].is_u64());
+        let template = metadata.description.facts.template.as_ref();
+        let has_file = template.is_some_and(|template| template.part.is_some());
         metadata.parts.len().saturating_sub(usize::from(has_file)).max(1)
     }
 
     fn tokens(&self) -> u64 {
-        let tokens = self.dataset.metadata().description.more.get("tokens");
-        tokens.and_then(Value::as_u64).unwrap_or_default()
+        self.dataset.facts().tokens.unwrap_or_default()
     }
 
     /// After how many days the path that is told has `.zst` behind it.
@@ -440,7 +436,7 @@ fn no_column(table: &Table) -> String {
 
 /// A sample that fits, shortened value by value if it is JSON.
 fn shortened(sample: &str) -> String {
-    let fitting = profile::to_fit(sample.as_bytes(), MAX_SAMPLE_CHARS);
+    let fitting = shorten_to_fit(sample.as_bytes(), MAX_SAMPLE_CHARS);
     harmless(&fitting.unwrap_or_else(|| sample.to_owned()), MAX_SAMPLE_CHARS)
 }
 

@@ -7,6 +7,7 @@ use forebay_proxy::{
     router::UpstreamName,
     session::{FromClient, Session},
 };
+use forebay_records::tokens_up_to;
 use forebay_store::{Counts, Dataset, Durability, Filter, Retention, Store};
 use forebay_wire::Line;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ struct Bench {
 /// What can be done with what was kept.
 struct Tools;
 
-impl Sequel for Tools {
+impl AfterCapture for Tools {
     fn advice(&self) -> String {
         "Query it.".to_owned()
     }
@@ -147,7 +148,7 @@ fn records_in_a_text_block_are_kept_and_described() {
     assert_eq!(description.record_count, Some(200));
     insta::assert_snapshot!(
         "records_facts",
-        serde_json::to_string_pretty(&json!([description.summary, description.more["tables"]]))
+        serde_json::to_string_pretty(&json!([description.summary, description.facts.tables]))
             .unwrap()
     );
 }
@@ -189,14 +190,14 @@ fn many_small_blocks_are_kept_together() {
     assert_eq!(replacement["content"].as_array().unwrap().len(), 2, "the summary and the image");
     assert_eq!(replacement["content"][1]["type"], "image");
     assert_eq!(dataset.metadata().description.record_count, Some(300));
-    assert_eq!(dataset.metadata().description.schema["fields"][0]["name"], "id");
+    assert_eq!(dataset.metadata().description.schema.as_ref().unwrap().fields[0].name(), "id");
     assert_eq!(restored(&dataset), result);
 
     let lines: Vec<Value> =
         (0..300).map(|index| json!({"type": "text", "text": format!("line {index}")})).collect();
     let result = json!({ "content": lines });
     let (_, dataset) = bench.kept(&result);
-    assert_eq!(dataset.metadata().description.more["format"], "lines");
+    assert_eq!(dataset.metadata().description.facts.format.as_deref(), Some("lines"));
     assert_eq!(restored(&dataset), result);
 }
 
@@ -322,9 +323,9 @@ fn records_are_found_wherever_they_lie() {
     for (data, path, records, fields) in cases {
         let (_, dataset) = bench.kept(&text_result(&data.to_string()));
         let description = &dataset.metadata().description;
-        assert_eq!(description.more["tables"][0]["path"], path);
+        assert_eq!(description.facts.tables()[0].path, path);
         assert_eq!(description.record_count, Some(records));
-        assert_eq!(description.schema["fields"].as_array().unwrap().len(), fields, "{path}");
+        assert_eq!(description.schema.as_ref().unwrap().fields.len(), fields, "{path}");
     }
 }
 
@@ -387,11 +388,11 @@ fn a_summary_fits_however_wide_the_table() {
     for data in [Value::from(wide), long] {
         let (replacement, _) = bench.kept(&text_result(&data.to_string()));
         let summary = replacement["content"][0]["text"].as_str().unwrap();
-        assert!(summary.len() <= 8_000 && tokens::up_to(600, summary).is_some(), "{summary}");
+        assert!(summary.len() <= 8_000 && tokens_up_to(600, summary).is_some(), "{summary}");
         assert!(summary.starts_with("Large response detected ("));
         let both = json!({"content": [], "structuredContent": {"rows": data}});
         let facts = bench.kept(&both).0["structuredContent"].to_string();
-        assert!(facts.len() <= 8_000 && tokens::up_to(600, &facts).is_some(), "{facts}");
+        assert!(facts.len() <= 8_000 && tokens_up_to(600, &facts).is_some(), "{facts}");
     }
 }
 
@@ -548,8 +549,8 @@ fn a_capture_is_counted_soon_with_all_that_came_before() {
     bench.store().enter_new(&[]).unwrap();
     let captured = Counts {
         captured: 1,
-        captured_tokens: dataset.metadata().description.more["tokens"].as_u64().unwrap(),
-        given_tokens: super::tokens(replacement["content"][0]["text"].as_str().unwrap()),
+        captured_tokens: dataset.metadata().description.facts.tokens.unwrap(),
+        given_tokens: forebay_records::tokens(replacement["content"][0]["text"].as_str().unwrap()),
         ..Counts::default()
     };
     assert_eq!(bench.store().usage(None).unwrap()[0].counts, captured);

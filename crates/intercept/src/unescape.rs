@@ -7,9 +7,8 @@ use std::{
     thread,
 };
 
+use forebay_records::both;
 use forebay_wire::{escapes, syntax::Utf8Check};
-
-use crate::parallel;
 
 /// Why a string could not be decoded.
 #[derive(Debug)]
@@ -105,11 +104,8 @@ pub(crate) fn whole(json: &[u8]) -> Result<Vec<u8>, Trouble> {
     // What is decoded is never longer than what stood for it.
     let mut out = vec![0; text.len() + 2 * escapes::SLACK];
     let (head, tail) = out.split_at_mut(first.len() + escapes::SLACK);
-    let (second, first) = parallel::both(
-        text.len() >= MIN_SPLIT_BYTES,
-        || decode(second, tail),
-        || decode(first, head),
-    );
+    let (second, first) =
+        both(text.len() >= MIN_SPLIT_BYTES, || decode(second, tail), || decode(first, head));
     let (first_bytes, second_bytes) = (first?, second?);
     let start = head.len();
     out.copy_within(start..start + second_bytes, first_bytes);

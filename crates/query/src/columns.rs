@@ -2,8 +2,8 @@
 //!
 //! What the summary calls a thing is what SQL has: both follow from the same facts.
 
+use forebay_store::facts::{self, Field};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// A column in the making.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,8 +202,8 @@ pub(crate) fn named<'c>(columns: &'c [Made], name: &str) -> Option<&'c Made> {
 }
 
 /// The columns of a table, of which `facts` are the metadata.
-pub(crate) fn of(facts: &Value) -> Vec<Made> {
-    members(&facts["fields"])
+pub(crate) fn of(facts: &facts::Table) -> Vec<Made> {
+    members(&facts.fields)
 }
 
 /// The columns of a text without records.
@@ -212,36 +212,32 @@ pub(crate) fn of_lines() -> Vec<Made> {
     vec![column("line", Type::Integer), column("text", Type::Text)]
 }
 
-fn members(fields: &Value) -> Vec<Made> {
-    let fields = fields.as_array().map(Vec::as_slice).unwrap_or_default();
-    let own = fields.iter().map(|field| Made { name: name(field).to_owned(), kind: kind(field) });
-    let local = fields.iter().filter_map(|field| field["localColumn"].as_str());
-    let local = local.map(|name| Made { name: name.to_owned(), kind: Type::Timestamp });
+fn members(fields: &[Field]) -> Vec<Made> {
+    let own = fields.iter().map(|it| Made { name: it.column().to_owned(), kind: kind(it) });
+    let local = fields.iter().filter_map(|field| field.local_column.clone());
+    let local = local.map(|name| Made { name, kind: Type::Timestamp });
     own.chain(local).collect()
 }
 
-/// What a field is called in SQL.
-fn name(field: &Value) -> &str {
-    field.get("column").unwrap_or(&field["name"]).as_str().unwrap_or_default()
-}
-
-fn kind(field: &Value) -> Type {
-    let fits = |key: &str, fits: fn(&str) -> bool| field[key].as_str().is_none_or(fits);
-    match field["type"].as_str() {
-        Some("integer") => {
-            let is_short = |text: &str| text.parse::<i64>().is_ok();
-            if fits("min", is_short) && fits("max", is_short) { Type::Integer } else { Type::Huge }
+fn kind(field: &Field) -> Type {
+    let inside = |field: &Option<Box<Field>>| Box::new(field.as_deref().map_or(Type::Text, kind));
+    match &field.kind {
+        facts::Type::Integer => {
+            let mut ends = [&field.min, &field.max].into_iter().flatten();
+            if ends.all(|end| end.parse::<i64>().is_ok()) { Type::Integer } else { Type::Huge }
         }
-        Some("float") => Type::Float,
-        Some("boolean") => Type::Boolean,
-        Some("timestamp") => Type::Timestamp,
-        Some("date") => Type::Date,
-        Some("struct") => Type::Struct(members(&field["fields"])),
-        Some("list") => Type::List(Box::new(kind(&field["items"]))),
-        Some("map") => Type::Map(Box::new(kind(&field["values"]))),
-        Some("json") => Type::Json,
-        Some("null") => Type::Null,
-        _ => Type::Text,
+        facts::Type::Float => Type::Float,
+        facts::Type::Boolean => Type::Boolean,
+        facts::Type::Timestamp => Type::Timestamp,
+        facts::Type::Date => Type::Date,
+        facts::Type::Struct => Type::Struct(members(&field.fields)),
+        facts::Type::List => Type::List(inside(&field.items)),
+        facts::Type::Map => Type::Map(inside(&field.values)),
+        facts::Type::Json => Type::Json,
+        facts::Type::Null => Type::Null,
+        facts::Type::String | facts::Type::Uuid | facts::Type::Url | facts::Type::Other(_) => {
+            Type::Text
+        }
     }
 }
 
@@ -257,8 +253,6 @@ pub fn literal(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -289,7 +283,10 @@ mod tests {
 
     #[test]
     fn integers_have_as_many_bits_as_they_need() {
-        let kind = |max: &str| kind(&json!({"type": "integer", "min": "0", "max": max}));
+        let kind = |max: &str| {
+            let (min, max) = (Some("0".to_owned()), Some(max.to_owned()));
+            kind(&Field { kind: facts::Type::Integer, min, max, ..Field::default() })
+        };
         assert_eq!(kind("9223372036854775807"), Type::Integer);
         assert_eq!(kind("9223372036854775808"), Type::Huge);
     }

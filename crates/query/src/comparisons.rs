@@ -10,7 +10,10 @@ use duckdb::Connection;
 use forebay_text::Time;
 use serde_json::{Value, json};
 
-use crate::{QueryError, engine::Engine, views::View};
+use crate::{
+    QueryError,
+    engine::{Engine, View},
+};
 
 /// A query has rarely more parts that matter.
 const MAX_PARTS: usize = 64;

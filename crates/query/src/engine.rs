@@ -12,10 +12,8 @@ use duckdb::{Config, Connection};
 use crate::{
     Column, FileForm, Limits, QueryError,
     columns::{literal, quoted},
-    explain,
     guard::Form,
     json,
-    views::View,
 };
 
 /// The table for a result that must be made before it can be looked at.
@@ -30,6 +28,14 @@ const RENAME: &str =
 pub(crate) struct Engine {
     pub(crate) connection: Connection,
     paths: BTreeSet<PathBuf>,
+}
+
+/// A name, and what it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) schema: Option<String>,
+    pub(crate) name: String,
+    pub(crate) select: String,
 }
 
 /// The first rows of a result.
@@ -221,5 +227,21 @@ pub(crate) fn parquet(is_lean: bool) -> String {
 /// An error that no query should cause.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 pub(crate) fn failure(error: duckdb::Error) -> QueryError {
-    QueryError::Failed(explain::readable(&error.to_string()))
+    QueryError::Failed(readable(&error.to_string()))
+}
+
+/// What DuckDB says, without what our own wrapping around the query has added to it.
+pub(crate) fn readable(text: &str) -> String {
+    // What it advises is to change settings.
+    let text = text.split("\n\nPossible solutions:").next().unwrap_or(text);
+    let text = text.split("\n\nLINE ").next().unwrap_or(text).trim();
+    let text = text.split("\nLINE ").next().unwrap_or(text).trim();
+    // A name or a value in it may have lines of its own, which must not look like ours.
+    let mut lines = text.split('\n');
+    let mut readable = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        readable.push(if line.trim_start().starts_with("Candidate ") { '\n' } else { ' ' });
+        readable.push_str(line);
+    }
+    readable
 }

@@ -6,10 +6,9 @@ use forebay_text::identifier;
 
 use crate::{
     Column, QueryError,
-    engine::Engine,
+    engine::{Engine, View, readable},
     near,
     plain::{plain, plain_lines},
-    views::View,
 };
 
 /// How many columns of a table are named.
@@ -87,22 +86,6 @@ pub(crate) fn listed(columns: &[Column]) -> String {
 /// A name as it can be written in SQL.
 fn shown(name: &str) -> String {
     identifier(&plain(name))
-}
-
-/// What DuckDB says, without what our own wrapping around the query has added to it.
-pub(crate) fn readable(text: &str) -> String {
-    // What it advises is to change settings.
-    let text = text.split("\n\nPossible solutions:").next().unwrap_or(text);
-    let text = text.split("\n\nLINE ").next().unwrap_or(text).trim();
-    let text = text.split("\nLINE ").next().unwrap_or(text).trim();
-    // A name or a value in it may have lines of its own, which must not look like ours.
-    let mut lines = text.split('\n');
-    let mut readable = lines.next().unwrap_or_default().to_owned();
-    for line in lines {
-        readable.push(if line.trim_start().starts_with("Candidate ") { '\n' } else { ' ' });
-        readable.push_str(line);
-    }
-    readable
 }
 
 /// The name in quotes that is not there; a table may be named before it.

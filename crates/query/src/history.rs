@@ -4,20 +4,14 @@
 //! all of them. A database reads one file much faster than thousands: all but the latest results are read
 //! from segments, into which [`unite`] brings the rows of many.
 
-mod about;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
-    path::Path,
-};
+use forebay_store::{DatasetId, Origin, Outline, Segment, Store};
 
-use forebay_store::{Dataset, DatasetId, Origin, Outline, Segment, Store};
-use jiff::Timestamp;
-
-pub(crate) use self::about::About;
 use crate::{
     QueryError,
     columns::{self, Made, Type, literal, named, quoted},
+    segments::{self, About, OURS, captured_at, in_file},
     tables::{self, History, Table},
     unite,
     views::{self, Files},
@@ -224,7 +218,7 @@ impl<'r> Whole<'r> {
         }
         for (_, selected, segments) in groups {
             let paths = segments.iter().map(|segment| segment.path.as_path());
-            let (reading, condition) = (reading(paths), self.condition(&segments));
+            let (reading, condition) = (segments::reading(paths), self.condition(&segments));
             parts.push(format!("SELECT {selected} FROM {reading}{condition}"));
         }
         Ok((!parts.is_empty()).then(|| parts.join(" UNION ALL BY NAME ")))
@@ -247,7 +241,7 @@ impl<'r> Alone<'r> {
     /// `None` if it has just been removed: then it is no longer part of the history.
     fn load(store: &Store, result: &'r Outline) -> Option<Self> {
         let table = Table { dataset: store.dataset(&result.id).ok()?, index: 0 };
-        let columns = columns_of(&table);
+        let columns = tables::columns_of(&table);
         Some(Self { result, table, columns })
     }
 
@@ -266,7 +260,7 @@ impl<'r> Alone<'r> {
             [] => "*".to_owned(),
             changed => format!("* REPLACE ({})", changed.join(", ")),
         };
-        let arguments = arguments(&self.table.dataset);
+        let arguments = tables::arguments(&self.table.dataset);
         Ok(format!(
             "SELECT {} AS _dataset, TIMESTAMP {} AS _captured_at, {}::JSON AS _arguments, {columns} \
              FROM ({select})",
@@ -304,37 +298,4 @@ fn heading(columns: &[Made]) -> String {
     let ours = ours.map(|(kind, name)| format!("NULL::{kind} AS {name}"));
     let all: Vec<String> = ours.into_iter().chain(own).collect();
     format!("SELECT {} WHERE false", all.join(", "))
-}
-
-/// What a column is called in the file of a segment.
-pub(crate) fn in_file(place: usize) -> String {
-    format!("\"{place}\"")
-}
-
-/// The files of segments that all have the same columns, as a table.
-pub(crate) fn reading<'p>(segments: impl Iterator<Item = &'p Path>) -> String {
-    let files: Vec<String> = segments.map(|path| literal(&path.to_string_lossy())).collect();
-    format!("read_parquet([{}])", files.join(", "))
-}
-
-/// The columns that tell results apart.
-pub(crate) const OURS: [&str; 3] = ["_dataset", "_captured_at", "_arguments"];
-
-/// When a result was captured, as SQL reads it.
-pub(crate) fn captured_at(timestamp: Timestamp) -> String {
-    timestamp.strftime("%Y-%m-%d %H:%M:%S%.f").to_string()
-}
-
-/// What the call was given that a dataset is the result of, as JSON.
-pub(crate) fn arguments(dataset: &Dataset) -> Option<String> {
-    dataset.metadata().description.more.get("arguments").map(ToString::to_string)
-}
-
-/// The columns of a table, as far as its metadata tell them.
-pub(crate) fn columns_of(table: &Table) -> Vec<Made> {
-    match tables::facts(&table.dataset).get(table.index) {
-        Some(facts) => columns::of(facts),
-        None if tables::is_result(&table.dataset) => Vec::new(),
-        None => columns::of_lines(),
-    }
 }

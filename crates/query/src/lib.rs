@@ -21,10 +21,12 @@ mod near;
 mod plain;
 mod protocol;
 mod rows;
+mod segments;
 mod service;
 mod tables;
 mod unite;
 mod views;
+mod watch;
 mod worker;
 
 pub use columns::{literal, quoted};
@@ -33,8 +35,7 @@ pub use guard::bare;
 pub use near::nearest;
 pub use plain::{plain, plain_lines};
 pub use protocol::{ALL_ROWS, Column, FileForm, Limits, NUMBER, PLACE, Query, Source};
-pub use rows::RowReader;
-pub use service::{Conduct, Patient, Selected, Service, WrittenFile};
+pub use service::{Observer, Patient, Selected, Service, WrittenFile};
 pub use tables::{among, is_result, latest, table_name, table_names, word};
 pub use worker::serve;
 

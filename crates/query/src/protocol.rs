@@ -1,6 +1,11 @@
 //! What is said between a [`crate::Service`] and its workers: JSON, one message on each line.
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
 
 use forebay_store::{DatasetId, Viewer};
 use jiff::Timestamp;
@@ -164,3 +169,16 @@ pub(crate) const MAX_PREPARATION: Duration = Duration::from_secs(600);
 
 /// What a worker is told besides questions.
 pub(crate) const CANCEL: &str = "cancel";
+
+/// Says something to whoever has asked, at once.
+pub(crate) fn say(said: &Say) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    write_line(&mut out, said)?;
+    out.flush()
+}
+
+/// Writes what is said as a line.
+pub(crate) fn write_line(out: &mut dyn Write, said: &Say) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, said)?;
+    out.write_all(b"\n")
+}

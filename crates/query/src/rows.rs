@@ -1,6 +1,6 @@
 //! Makes the rows of a dataset: its records as a Parquet file.
 //!
-//! Records are written down as JSON lines by whoever knows their form ([`RowReader`]), and read by
+//! Records are written down as JSON lines by whoever knows their form ([`forebay_records`]), and read by
 //! DuckDB with the types that the metadata tell. What does not fit its type, which can only be where
 //! not all records had been looked at, is kept as it is written: nothing is left out.
 
@@ -15,28 +15,21 @@ use std::{
 };
 
 use duckdb::Connection;
-use forebay_store::{Mapped, Store, StoreError};
-use serde_json::Value;
+use forebay_records::{Written, write_lines, write_rows};
+use forebay_store::{Mapped, Store, StoreError, facts};
 
 use crate::{
     Limits, PLACE, QueryError,
     columns::{self, Made, literal, quoted},
     engine::{self, Engine, WIDE, failure},
     tables::{self, Table},
-    worker::Watch,
+    watch::Watch,
 };
-
-/// Writes the records of a payload as JSON lines, or its lines if it has no table: the members of
-/// each are named by their columns' places, from "0" on, and "at" is where the record begins.
-/// Returns how many there are, and how long the longest line is.
-pub type RowReader =
-    dyn Fn(&Mapped, Option<&Value>, &mut dyn Write) -> io::Result<(u64, usize)> + Send + Sync;
 
 /// Where rows are made, and what that takes.
 #[derive(Clone, Copy)]
 pub(crate) struct Workshop<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) read: &'a RowReader,
     pub(crate) limits: &'a Limits,
     /// The folder for what is needed for a while.
     pub(crate) spill: &'a Path,
@@ -45,7 +38,7 @@ pub(crate) struct Workshop<'a> {
 
 /// The file of a table's rows, made if it is not there.
 pub(crate) fn file(workshop: Workshop<'_>, table: &Table) -> Result<PathBuf, QueryError> {
-    let Workshop { store, read, limits, spill, watch } = workshop;
+    let Workshop { store, limits, spill, watch } = workshop;
     let Table { dataset, index } = table;
     let index = &tables::stored(dataset, *index);
     if tables::is_result(dataset) {
@@ -79,7 +72,7 @@ pub(crate) fn file(workshop: Workshop<'_>, table: &Table) -> Result<PathBuf, Que
         of,
         what: dataset.id().as_str(),
     };
-    let (rows, longest) = match read(&payload, facts, &mut out) {
+    let Written { rows, longest_line: longest } = match records(&payload, facts, &mut out) {
         Err(_) if watch.is_stopped() => return Err(watch.why()),
         other => other?,
     };
@@ -105,6 +98,18 @@ pub(crate) fn file(workshop: Workshop<'_>, table: &Table) -> Result<PathBuf, Que
     }
     let removed = || StoreError::Unknown(dataset.id().clone()).into();
     store.put_rows(dataset, *index, &partial)?.ok_or_else(removed)
+}
+
+/// Writes the records of a payload as JSON lines, or its lines if it has no table.
+pub(crate) fn records(
+    payload: &Mapped,
+    facts: Option<&facts::Table>,
+    out: &mut dyn Write,
+) -> io::Result<Written> {
+    match facts {
+        Some(facts) => write_rows(payload, facts, out),
+        None => write_lines(payload, out),
+    }
 }
 
 /// Writes the rows; if that takes too much memory, once more with as little as can be.

@@ -73,9 +73,9 @@ pub struct WrittenFile {
     pub sources: Vec<Source>,
 }
 
-/// How a question is going: what it is told, and what it can be told.
-pub trait Conduct: Sync {
-    /// How far it is, from 0 to 1, and with what.
+/// Whoever follows a question while it is answered.
+pub trait Observer: Sync {
+    /// Hears how far the answer is, from 0 to 1, and what is being done.
     fn progress(&self, done: f64, message: &str);
 
     /// True if the answer is no longer wanted. Asked every few milliseconds.
@@ -85,7 +85,7 @@ pub trait Conduct: Sync {
 /// Waits for the answer, whatever comes.
 pub struct Patient;
 
-impl Conduct for Patient {
+impl Observer for Patient {
     fn progress(&self, _done: f64, _message: &str) {}
 
     fn is_cancelled(&self) -> bool {
@@ -120,9 +120,9 @@ impl Service {
     }
 
     /// Makes the rows of a dataset, if they are not there.
-    pub fn prepare(&self, dataset: &DatasetId, conduct: &dyn Conduct) -> Result<(), QueryError> {
+    pub fn prepare(&self, dataset: &DatasetId, observer: &dyn Observer) -> Result<(), QueryError> {
         let what = What::Rows { dataset: dataset.clone() };
-        self.ask(what, MAX_PREPARATION, conduct).map(drop)
+        self.ask(what, MAX_PREPARATION, observer).map(drop)
     }
 
     /// The first rows of a query: as many as `max_rows` and `max_bytes` allow, but one at least.
@@ -131,18 +131,22 @@ impl Service {
         query: &Query,
         max_rows: u64,
         max_bytes: u64,
-        conduct: &dyn Conduct,
+        observer: &dyn Observer,
     ) -> Result<Selected, QueryError> {
         let what = What::Select { query: query.clone(), max_rows, max_bytes };
         let Answer { columns, lines, has_more, sources, .. } =
-            self.ask(what, self.limits().time, conduct)?;
+            self.ask(what, self.limits().time, observer)?;
         Ok(Selected { columns, rows: lines, has_more, sources })
     }
 
     /// The columns that a query gives.
-    pub fn columns(&self, query: &Query, conduct: &dyn Conduct) -> Result<Vec<Column>, QueryError> {
+    pub fn columns(
+        &self,
+        query: &Query,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Column>, QueryError> {
         let what = What::Columns { query: query.clone() };
-        Ok(self.ask(what, self.limits().time, conduct)?.columns)
+        Ok(self.ask(what, self.limits().time, observer)?.columns)
     }
 
     /// Writes the first rows of a query to a file that does not exist.
@@ -152,15 +156,20 @@ impl Service {
         file: &Path,
         form: FileForm,
         max_rows: u64,
-        conduct: &dyn Conduct,
+        observer: &dyn Observer,
     ) -> Result<WrittenFile, QueryError> {
         let what = What::Write { query: query.clone(), file: file.to_owned(), form, max_rows };
-        let answer = self.ask(what, self.limits().time, conduct)?;
+        let answer = self.ask(what, self.limits().time, observer)?;
         let Answer { columns, rows, has_more, sources, .. } = answer;
         Ok(WrittenFile { columns, rows, has_more, sources })
     }
 
-    fn ask(&self, what: What, time: Duration, conduct: &dyn Conduct) -> Result<Answer, QueryError> {
+    fn ask(
+        &self,
+        what: What,
+        time: Duration,
+        observer: &dyn Observer,
+    ) -> Result<Answer, QueryError> {
         let Workers { home, limits, program, arguments, idle, turns } = &*self.workers;
         // If it cannot be made, the worker says so.
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(home);
@@ -168,17 +177,17 @@ impl Service {
         let limits = Limits { time, ..limits.clone() };
         let ask = Ask { home: home.clone(), viewer: self.viewer.clone(), limits, what };
         let line = serde_json::to_string(&ask).map_err(io::Error::other)?;
-        let turn = Turns::take(turns, self.viewer.session.as_deref(), length, conduct)?;
+        let turn = Turns::take(turns, self.viewer.session.as_deref(), length, observer)?;
         // One that has waited may be about to end, or not go on; a new one is and does.
         if let Some(mut worker) = idle.pop() {
-            match worker.answer(&line, time, conduct) {
+            match worker.answer(&line, time, observer) {
                 Err(QueryError::Ended | QueryError::Stopped) if worker.has_said_nothing => {}
                 outcome => return self.done(worker, turn, outcome),
             }
         }
         let mut worker = Worker::start(program, arguments, Arc::downgrade(idle))
             .map_err(QueryError::NotStarted)?;
-        let outcome = worker.answer(&line, time, conduct);
+        let outcome = worker.answer(&line, time, observer);
         self.done(worker, turn, outcome)
     }
 

@@ -10,11 +10,16 @@
 
 use std::fmt::Write as _;
 
-use forebay_store::{Dataset, DatasetId, Filter, Outline, Scope, Store, StoreError, Viewer};
+use forebay_store::{Dataset, DatasetId, Filter, Outline, Scope, Store, StoreError, Viewer, facts};
 use forebay_text::identifier;
-use serde_json::Value;
 
-use crate::{QueryError, Source, columns::quoted, guard::TableName, near, plain::plain};
+use crate::{
+    QueryError, Source,
+    columns::{self, Made, quoted},
+    guard::TableName,
+    near,
+    plain::plain,
+};
 
 /// A table of a dataset.
 #[derive(Debug, Clone)]
@@ -262,20 +267,33 @@ fn without_history(name: &str) -> Option<&str> {
 
 /// True if a dataset is the result of a query, whose payload is a file of rows.
 pub fn is_result(dataset: &Dataset) -> bool {
-    dataset.metadata().description.more.get("format").is_some_and(|format| format == "parquet")
+    dataset.facts().are_of_rows()
 }
 
 /// The facts of a dataset's tables.
-pub(crate) fn facts(dataset: &Dataset) -> &[Value] {
-    let tables = dataset.metadata().description.more.get("tables").and_then(Value::as_array);
-    tables.map(Vec::as_slice).unwrap_or_default()
+pub(crate) fn facts(dataset: &Dataset) -> &[facts::Table] {
+    dataset.facts().tables()
+}
+
+/// What the call was given that a dataset is the result of, as JSON.
+pub(crate) fn arguments(dataset: &Dataset) -> Option<String> {
+    dataset.facts().arguments.as_ref().map(ToString::to_string)
+}
+
+/// The columns of a table, as far as its metadata tell them.
+pub(crate) fn columns_of(table: &Table) -> Vec<Made> {
+    match facts(&table.dataset).get(table.index) {
+        Some(facts) => columns::of(facts),
+        None if is_result(&table.dataset) => Vec::new(),
+        None => columns::of_lines(),
+    }
 }
 
 /// The table whose rows are in a file, of which a table is or in whose records it lies.
 pub(crate) fn stored(dataset: &Dataset, index: usize) -> usize {
-    let parent = facts(dataset).get(index).and_then(|facts| facts["parent"].as_u64());
-    match parent.and_then(|parent| usize::try_from(parent).ok()) {
-        Some(parent) if parent < index => stored(dataset, parent),
+    let within = facts(dataset).get(index).and_then(|facts| facts.within.as_ref());
+    match within {
+        Some(within) if within.parent < index => stored(dataset, within.parent),
         _ => index,
     }
 }
@@ -284,7 +302,7 @@ pub(crate) fn stored(dataset: &Dataset, index: usize) -> usize {
 pub fn table_names(dataset: &Dataset) -> Vec<String> {
     let mut names = vec![String::new()];
     for (index, table) in facts(dataset).iter().enumerate().skip(1) {
-        names.push(table["name"].as_str().map_or_else(|| (index + 1).to_string(), str::to_owned));
+        names.push(table.name.clone().unwrap_or_else(|| (index + 1).to_string()));
     }
     names
 }

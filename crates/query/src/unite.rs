@@ -25,8 +25,8 @@ use crate::{
     Limits, QueryError,
     columns::{self, Made, literal},
     engine::{self, Engine, WIDE, failure},
-    history::{self, About, OURS},
     rows::{self, Alone, Workshop},
+    segments::{self, About, OURS},
 };
 
 use self::lines::{Member, Stack, gather};
@@ -195,8 +195,8 @@ impl<T> Lot<T> {
         for (place, column) in self.columns.iter().enumerate() {
             let kind = column.kind.sql();
             let own = places.iter().position(|it| *it == place);
-            let value = own.map_or_else(|| "NULL".to_owned(), history::in_file);
-            selected.push(format!("{value}::{kind} AS {}", history::in_file(place)));
+            let value = own.map_or_else(|| "NULL".to_owned(), segments::in_file);
+            selected.push(format!("{value}::{kind} AS {}", segments::in_file(place)));
         }
         selected.join(", ")
     }
@@ -369,7 +369,7 @@ impl<'a> Uniting<'a> {
         let (mut parts, mut datasets, mut made_from) = (Vec::new(), Vec::new(), Vec::new());
         let mut about = About::with(&lot.columns);
         for ((segment, of_segment), places) in &lot.sources {
-            let reading = history::reading([segment.path.as_path()].into_iter());
+            let reading = segments::reading([segment.path.as_path()].into_iter());
             let (ours, own) = (OURS.join(", "), lot.selected(places));
             parts.push(format!("SELECT {ours}, {own} FROM {reading}"));
             datasets.extend(segment.datasets.iter().cloned());
@@ -408,7 +408,7 @@ impl<'r> Lot<Stack<'r>> {
         for Member { result, number, arguments, .. } in self.members() {
             let at = number - 1;
             values[0][at] = literal(result.id.as_str());
-            values[1][at] = literal(&history::captured_at(result.timestamp));
+            values[1][at] = literal(&segments::captured_at(result.timestamp));
             values[2][at] = arguments.as_deref().map_or_else(|| "NULL".to_owned(), literal);
         }
         let kinds = ["VARCHAR", "TIMESTAMP", "JSON"];

@@ -1,27 +1,18 @@
-//! What a name in a query stands for, as SQL over the files of rows.
+//! What the name of a table in a query stands for, as SQL over the files of rows.
 //!
 //! A table that lies in the records of another has no file: it is a view over the other's column. How
-//! all results of a tool are one table, [`history`] says.
+//! all results of a tool are one table, [`crate::history`] says.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use serde_json::Value;
+use forebay_store::facts::{self, Form, Within};
 
 use crate::{
     NUMBER, PLACE, QueryError,
     columns::{self, literal, quoted},
-    history,
     rows::{self, Workshop},
-    tables::{Meaning, Table, facts, is_result},
+    tables::{Table, facts, is_result},
 };
-
-/// A name, and what it stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct View {
-    pub(crate) schema: Option<String>,
-    pub(crate) name: String,
-    pub(crate) select: String,
-}
 
 /// What a row of the parent and an element of its list are called within a view.
 const PARENT: &str = "__parent";
@@ -43,33 +34,23 @@ impl Files<'_> {
     }
 }
 
-/// The query that a name stands for; `None` if what it stood for has just been removed.
-pub(crate) fn select(
-    meaning: &Meaning,
-    files: &mut Files<'_>,
-    with_places: bool,
-) -> Result<Option<String>, QueryError> {
-    match meaning {
-        Meaning::One(table) | Meaning::Latest(table) => one(table, files, with_places).map(Some),
-        Meaning::History(history) => history::select(history, files),
-    }
-}
-
+/// The query that a table stands for.
 pub(crate) fn one(
     table: &Table,
     files: &mut Files<'_>,
     with_places: bool,
 ) -> Result<String, QueryError> {
-    match facts(&table.dataset).get(table.index) {
-        Some(facts) if facts.get("parent").is_some() => inner(table, facts, files, with_places),
-        facts => stored(table, facts, files, with_places),
+    let facts = facts(&table.dataset).get(table.index);
+    match facts.and_then(|facts| Some((facts, facts.within.as_ref()?))) {
+        Some((facts, within)) => inner(table, facts, within, files, with_places),
+        None => stored(table, facts, files, with_places),
     }
 }
 
 /// A table that has a file.
 fn stored(
     table: &Table,
-    facts: Option<&Value>,
+    facts: Option<&facts::Table>,
     files: &mut Files<'_>,
     with_places: bool,
 ) -> Result<String, QueryError> {
@@ -88,47 +69,43 @@ fn stored(
 /// A table that lies in the records of another.
 fn inner(
     table: &Table,
-    facts: &Value,
+    facts: &facts::Table,
+    within: &Within,
     files: &mut Files<'_>,
     with_places: bool,
 ) -> Result<String, QueryError> {
-    let index = facts["parent"].as_u64().and_then(|index| usize::try_from(index).ok());
-    let index = index
-        .filter(|index| *index < table.index)
-        .ok_or_else(|| QueryError::Failed("its metadata do not say what it lies in".to_owned()))?;
+    let index = within.parent;
+    if index >= table.index {
+        return Err(QueryError::Failed("its metadata do not say what it lies in".to_owned()));
+    }
     let parent = one(&Table { dataset: table.dataset.clone(), index }, files, false)?;
-    let names = |value: &Value| -> Vec<String> {
-        let names = value.as_array().into_iter().flatten().filter_map(Value::as_str);
-        names.map(str::to_owned).collect()
-    };
-    let path = |names: Vec<String>| {
+    let path = |names: &Vec<String>| {
         names.iter().fold(PARENT.to_owned(), |path, name| format!("{path}.{}", quoted(name)))
     };
     let mut carried = Vec::new();
-    if facts["hasNumber"] == true {
+    if within.has_number {
         carried.push(("_parent".to_owned(), format!("{PARENT}.{ROW}")));
     }
-    let from = facts["carriedFrom"].as_array().into_iter().flatten();
-    carried.extend(names(&facts["carried"]).into_iter().zip(from.map(|from| path(names(from)))));
+    carried.extend(within.carried.iter().cloned().zip(within.carried_from.iter().map(path)));
     let mut inside: Vec<String> =
         carried.iter().map(|(name, from)| format!("{from} AS {}", quoted(name))).collect();
-    let column = path(names(&facts["column"]));
+    let column = path(&within.column);
     let mut outside: Vec<String> = carried.iter().map(|(name, _)| quoted(name)).collect();
-    if facts["of"] == "map" {
-        inside.push(format!("unnest(map_entries({column})) AS {ITEM}"));
-        outside.extend(entries(facts));
-    } else {
-        inside.push(format!("unnest({column}) AS {ITEM}"));
-        outside.push(format!("unnest({ITEM})"));
+    match within.of {
+        Form::Map => {
+            inside.push(format!("unnest(map_entries({column})) AS {ITEM}"));
+            outside.extend(entries(facts, within));
+        }
+        Form::List => {
+            inside.push(format!("unnest({column}) AS {ITEM}"));
+            outside.push(format!("unnest({ITEM})"));
+        }
     }
     if with_places {
         outside.push(format!("row_number() OVER () - 1 AS {NUMBER}"));
     }
-    let row = if facts["hasNumber"] == true {
-        format!(", row_number() OVER () AS {ROW}")
-    } else {
-        String::new()
-    };
+    let row =
+        if within.has_number { format!(", row_number() OVER () AS {ROW}") } else { String::new() };
     Ok(format!(
         "SELECT {} FROM (SELECT {} FROM (SELECT *{row} FROM ({parent})) {PARENT})",
         outside.join(", "),
@@ -137,10 +114,10 @@ fn inner(
 }
 
 /// The columns of a map's entries: the key, and the members of the value or the value itself.
-fn entries(facts: &Value) -> [String; 2] {
+fn entries(facts: &facts::Table, within: &Within) -> [String; 2] {
     let made = columns::of(facts);
     let key = made.first().map_or("key", |column| column.name.as_str());
-    let value = if facts["valueIsPlain"] == true {
+    let value = if within.value_is_plain == Some(true) {
         format!("{ITEM}.value AS value")
     } else {
         format!("unnest({ITEM}.value)")

@@ -4,8 +4,6 @@
 //! wrong it ends alone, not with the client's session. A worker answers one question after the other
 //! and ends when none comes for a while, which gives all of its memory back.
 
-mod watch;
-
 use std::{
     fs::{self, DirBuilder},
     io::{self, BufRead, BufWriter, Write},
@@ -25,25 +23,25 @@ use rustix::{
     process::{Pid, test_kill_process, umask},
 };
 
-pub(crate) use self::watch::Watch;
 use crate::{
-    QueryError, RowReader, Source, comparisons, confine,
-    engine::{Engine, failure},
+    QueryError, Source, comparisons, confine,
+    engine::{Engine, View, failure},
     error::Kind,
     explain,
     guard::{self, Approved, Form},
-    library,
-    protocol::{Ask, CANCEL, Query, Say, What},
+    history, library,
+    protocol::{Ask, CANCEL, Query, Say, What, say, write_line},
     rows::{self, Workshop},
     tables::{self, Kept, Meaning},
-    views::{self, Files, View},
+    views::{self, Files},
+    watch::Watch,
 };
 
 /// How long a worker waits for its first question.
 const FIRST: Duration = Duration::from_secs(60);
 
 /// Answers what comes on standard input, until it closes or nothing comes for a while.
-pub fn serve(read: &RowReader) -> Result<(), QueryError> {
+pub fn serve() -> Result<(), QueryError> {
     confine::for_good();
     // Whatever DuckDB writes is for its owner alone.
     umask(Mode::from_raw_mode(0o077));
@@ -52,7 +50,7 @@ pub fn serve(read: &RowReader) -> Result<(), QueryError> {
     let asks = listen(watch.clone(), spill.clone());
     let timed = watch.clone();
     thread::spawn(move || timed.time());
-    let mut worker = Worker { read, watch, spill, store: None, parser: None, engine: None };
+    let mut worker = Worker { watch, spill, store: None, parser: None, engine: None };
     let mut idle = FIRST;
     while let Ok(ask) = asks.recv_timeout(idle) {
         idle = ask.limits.idle;
@@ -81,8 +79,7 @@ fn is_spent(said: &Say) -> bool {
     }
 }
 
-struct Worker<'a> {
-    read: &'a RowReader,
+struct Worker {
     watch: Arc<Watch>,
     /// Where it writes what does not fit into memory.
     spill: Arc<Spill>,
@@ -94,7 +91,7 @@ struct Worker<'a> {
     engine: Option<Engine>,
 }
 
-impl Worker<'_> {
+impl Worker {
     fn answer(&mut self, ask: &Ask) -> Result<Say, QueryError> {
         confine::to(&ask.limits);
         // Whoever asks has seen to it that it is there; if it is gone since, it stays so.
@@ -117,8 +114,8 @@ impl Worker<'_> {
     }
 
     fn answer_from(&mut self, store: &Store, spill: &Path, ask: &Ask) -> Result<Say, QueryError> {
-        let (read, limits, watch) = (self.read, &ask.limits, self.watch.clone());
-        let workshop = Workshop { store, read, limits, spill, watch: &watch };
+        let (limits, watch) = (&ask.limits, self.watch.clone());
+        let workshop = Workshop { store, limits, spill, watch: &watch };
         let (query, out) = match &ask.what {
             What::Rows { dataset } => {
                 self.watch.prepare()?;
@@ -188,7 +185,11 @@ fn views_of(
             sources.push(kept.source(name, &table.dataset));
         }
         let select = match &meaning {
-            Some(meaning) => views::select(meaning, files, query.with_places)?,
+            Some(Meaning::One(table) | Meaning::Latest(table)) => {
+                Some(views::one(table, files, query.with_places)?)
+            }
+            // `None` if what it stood for has just been removed.
+            Some(Meaning::History(history)) => history::select(history, files)?,
             None => None,
         };
         match select {
@@ -313,17 +314,6 @@ fn listen(watch: Arc<Watch>, spill: Arc<Spill>) -> mpsc::Receiver<Ask> {
         process::exit(0);
     });
     asks
-}
-
-fn say(said: &Say) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    write_line(&mut out, said)?;
-    out.flush()
-}
-
-fn write_line(out: &mut dyn Write, said: &Say) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, said)?;
-    out.write_all(b"\n")
 }
 
 fn with_causes(error: &QueryError) -> String {

@@ -11,7 +11,6 @@ use std::{
 };
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::{
     Dataset, DatasetId, Description, Durability, Mapped, Metadata, Part, Store, StoreError,
@@ -167,9 +166,9 @@ impl Finished<'_> {
         &self.dataset
     }
 
-    /// Adds to its description.
-    pub fn note(&mut self, name: &str, value: Value) {
-        self.dataset.note(name, value);
+    /// Says how many tokens the summary has, which is made of the dataset.
+    pub fn set_summary_tokens(&mut self, tokens: u64) {
+        self.dataset.facts_mut().summary_tokens = Some(tokens);
     }
 
     /// Makes the dataset exist, and enters it in the catalog. From here on it survives our own end;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    DatasetId, Metadata, Part, StoreError,
+    DatasetId, Facts, Metadata, Part, StoreError,
     error::Doing,
     integrity::{self, Checked},
     layout::{self, Folder, Layout},
@@ -60,17 +60,19 @@ impl Dataset {
         &self.metadata
     }
 
-    /// Adds to its description, before it exists.
-    pub(crate) fn note(&mut self, name: &str, value: serde_json::Value) {
-        let metadata = Arc::make_mut(&mut self.metadata);
-        metadata.description.more.insert(name.to_owned(), value);
+    /// What is known of it.
+    pub fn facts(&self) -> &Facts {
+        &self.metadata.description.facts
+    }
+
+    /// What is known of it, to be changed before it exists.
+    pub(crate) fn facts_mut(&mut self) -> &mut Facts {
+        &mut Arc::make_mut(&mut self.metadata).description.facts
     }
 
     /// Which of its payloads the description is about.
     pub fn main_part(&self) -> usize {
-        let part =
-            self.metadata.description.more.get("payload").and_then(serde_json::Value::as_u64);
-        part.and_then(|part| usize::try_from(part).ok()).unwrap_or_default()
+        self.facts().payload.unwrap_or_default()
     }
 
     /// The file of a payload as it lies on disk, which may be compressed. The last one stands for

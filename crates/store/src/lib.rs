@@ -26,6 +26,7 @@ mod dataset;
 mod entering;
 mod error;
 mod events;
+pub mod facts;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod id;
@@ -49,6 +50,7 @@ pub use catalog::{
 };
 pub use dataset::Dataset;
 pub use error::StoreError;
+pub use facts::Facts;
 pub use id::DatasetId;
 pub use layout::{lock_file, scratch};
 pub use mapped::Mapped;

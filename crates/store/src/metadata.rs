@@ -5,9 +5,11 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::Error as _};
-use serde_json::{Map, Value};
 
-use crate::{DatasetId, Viewer};
+use crate::{
+    DatasetId, Facts,
+    facts::{Schema, Summary},
+};
 
 /// What the store is told about a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,12 +24,12 @@ pub struct Description {
     /// How many records it holds; `None` if it is no table.
     pub record_count: Option<u64>,
     /// The fields of the records.
-    pub schema: Value,
+    pub schema: Option<Schema>,
     /// The facts that the summary is made of.
-    pub summary: Value,
+    pub summary: Option<Summary>,
     /// Whatever else is known.
     #[serde(flatten)]
-    pub more: Map<String, Value>,
+    pub facts: Facts,
 }
 
 /// The content of a metadata file.
@@ -56,21 +58,6 @@ pub struct Part {
     /// The BLAKE3 hash of its bytes, uncompressed, in hexadecimal.
     pub blake3: String,
 }
-
-impl Description {
-    /// Notes in which session it was kept, and for which project.
-    pub fn set_origin(&mut self, viewer: &Viewer) {
-        let origin = [(SESSION, &viewer.session), (PROJECT, &viewer.project)];
-        for (name, value) in origin {
-            if let Some(value) = value {
-                self.more.insert(name.to_owned(), value.as_str().into());
-            }
-        }
-    }
-}
-
-const SESSION: &str = "session";
-const PROJECT: &str = "project";
 
 /// How the checksum stands at the end of a file.
 const CHECKSUM: (&[u8], &[u8]) = (b",\n  \"checksum\": \"", b"\"\n}");
@@ -105,12 +92,12 @@ impl Metadata {
 
     /// The session in which it was kept.
     pub fn session(&self) -> Option<&str> {
-        self.description.more.get(SESSION).and_then(Value::as_str)
+        self.description.facts.session.as_deref()
     }
 
     /// The project for which it was kept.
     pub fn project(&self) -> Option<&str> {
-        self.description.more.get(PROJECT).and_then(Value::as_str)
+        self.description.facts.project.as_deref()
     }
 
     /// The hash that two datasets share if their payloads are equal.
@@ -165,7 +152,7 @@ mod tests {
         let metadata = metadata("k3v9x2ma", "dataset_k3v9x2ma_data.json");
         let text = metadata.to_text().unwrap();
         assert_eq!(Metadata::read(&text, &metadata.id).unwrap(), metadata);
-        let value: Value = serde_json::from_slice(&text).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&text).unwrap();
         assert_eq!(value["checksum"].as_str().unwrap().len(), 64);
         for at in 0..text.len() {
             let mut changed = text.clone();

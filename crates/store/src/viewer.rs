@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::Metadata;
+use crate::{Description, Metadata};
 
 /// Whoever looks. By default that is a person, who sees everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +79,14 @@ fn own(name: Option<&str>) -> Value {
     match name {
         None | Some("") => Value::Null,
         Some(name) => Value::Text(name.to_owned()),
+    }
+}
+
+impl Description {
+    /// Notes in which session it was kept, and for which project.
+    pub fn set_origin(&mut self, viewer: &Viewer) {
+        self.facts.session.clone_from(&viewer.session);
+        self.facts.project.clone_from(&viewer.project);
     }
 }
 

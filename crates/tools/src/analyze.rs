@@ -1,6 +1,6 @@
 //! `analyze-with-duckdb`: SQL over what was kept.
 
-use forebay_query::{ALL_ROWS, Conduct, Query, QueryError};
+use forebay_query::{ALL_ROWS, Observer, Query, QueryError};
 
 use crate::{
     Desk, ToolError,
@@ -21,7 +21,7 @@ pub(crate) fn answer(
     desk: &Desk,
     arguments: &Arguments,
     budget: Budget,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Reply, ToolError> {
     let sql = arguments.text("query", "SELECT * FROM dataset_k3v9x2ma LIMIT 10")?;
     let dataset = arguments.dataset("dataset_id")?.map(|(id, _)| id);
@@ -34,7 +34,7 @@ pub(crate) fn answer(
     // A row has two tokens at least: what it says, and its end.
     let most = budget.tokens / 2 + 1;
     let max_rows = limit.unwrap_or(u64::MAX).min(most);
-    let found = desk.service().select(&query, max_rows, budget.max_bytes(), conduct)?;
+    let found = desk.service().select(&query, max_rows, budget.max_bytes(), observer)?;
     let budget = budget.without(SOURCE_TOKENS * found.sources.len() as u64);
     let format = format.unwrap_or_else(|| Format::shortest(&found.columns));
     let all = render::within(budget.without(HINT_TOKENS), format, &found);
@@ -49,12 +49,12 @@ pub(crate) fn answer(
         return Ok(Reply::text(all.text).and_note(Some(note)).and_sources(&found.sources));
     }
     let budget = budget.without(NOTE_TOKENS);
-    match desk.keep(&query, limit, conduct) {
+    match desk.keep(&query, limit, observer) {
         Ok(kept) => {
             let id = kept.dataset.id();
             // Without an order, the same query may give other rows first.
             let again = Query { sql: format!("FROM {id}"), ..Query::default() };
-            let shown = desk.service().select(&again, most, budget.max_bytes(), conduct)?;
+            let shown = desk.service().select(&again, most, budget.max_bytes(), observer)?;
             let shown = render::within(budget, format, &shown);
             let rows = counted(kept.rows, "row");
             let whole = if kept.has_more { "What was asked for" } else { "The whole result" };

@@ -17,7 +17,7 @@ impl Budget {
     pub(crate) fn holds(self, text: &str) -> bool {
         self.bytes.is_none_or(|bytes| text.len() as u64 <= bytes)
             && (text.len() as u64 <= self.tokens
-                || forebay_intercept::tokens_up_to(self.tokens, text).is_some())
+                || forebay_records::tokens_up_to(self.tokens, text).is_some())
     }
 
     /// The beginning of a text, if not all of it fits.
@@ -62,7 +62,7 @@ impl Budget {
             let counted = if self.tokens == u64::MAX {
                 Some(0)
             } else {
-                forebay_intercept::tokens_up_to(left, part)
+                forebay_records::tokens_up_to(left, part)
             };
             match counted {
                 // What stands between two parts may be a token of its own.

@@ -73,7 +73,7 @@ mod tests {
         let definitions = tools
             .iter()
             .map(|tool| -> Value { serde_json::from_str(&tool.definition(tool.name())).unwrap() });
-        forebay_intercept::tokens(&definitions.collect::<Value>().to_string())
+        forebay_records::tokens(&definitions.collect::<Value>().to_string())
     }
 
     #[test]

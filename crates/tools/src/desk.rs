@@ -11,14 +11,26 @@ use std::{
     },
 };
 
-use forebay_query::{Column, Conduct, FileForm, Limits, Query, Service};
-use forebay_store::{Dataset, DatasetId, Description, Filter, Shelf, Store, StoreError, Viewer};
-use serde_json::{Map, Value, json};
+use forebay_query::{Column, FileForm, Limits, Observer, Query, Service};
+use forebay_store::{
+    Dataset, DatasetId, Description, Facts, Filter, Shelf, Store, StoreError, Viewer,
+    facts::{Field, Records, Schema, Summary, Type},
+};
 
-use crate::{Formulas, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
+use crate::{ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
 
 /// The server that results of queries are of.
 const SERVER: &str = "forebay";
+
+/// What becomes of texts in a CSV that a spreadsheet would run as formulas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Formulas {
+    /// A `'` before them makes them texts there, too.
+    #[default]
+    Disarmed,
+    /// They stay as they are.
+    AsWritten,
+}
 
 /// What tools work with.
 #[derive(Clone)]
@@ -114,13 +126,13 @@ impl Desk {
         &self,
         query: &Query,
         limit: Option<u64>,
-        conduct: &dyn Conduct,
+        observer: &dyn Observer,
     ) -> Result<Kept, ToolError> {
         let file = Unnamed(self.scratch()?.join(format!("result-{}", unique())));
         let Limits { max_rows, max_bytes, .. } = *self.service.limits();
         let max_rows = max_rows.min(limit.unwrap_or(u64::MAX));
         let bounded =
-            Bounded { conduct, file: &file.0, max_bytes, is_over: AtomicBool::new(false) };
+            Bounded { observer, file: &file.0, max_bytes, is_over: AtomicBool::new(false) };
         let written = self.service.write(query, &file.0, FileForm::Parquet, max_rows, &bounded);
         if bounded.is_too_long() {
             return refuse!(
@@ -137,9 +149,15 @@ impl Desk {
             server: SERVER.to_owned(),
             original_size: bytes,
             record_count: Some(written.rows),
-            schema: json!({"fields": fields(&written.columns)}),
-            summary: json!({"totalRecords": written.rows}),
-            more: details(query),
+            schema: Some(schema(&written.columns)),
+            summary: Some(Summary::Records(Records {
+                total_records: written.rows,
+                ..Records::default()
+            })),
+            facts: Facts::of_query(
+                query.sql.clone(),
+                query.dataset.as_ref().map(ToString::to_string),
+            ),
         };
         description.set_origin(&self.viewer);
         let dataset = capture.commit(description)?;
@@ -177,7 +195,7 @@ pub fn meant(store: &Store, viewer: &Viewer, name: &str) -> Option<DatasetId> {
 
 /// Ends a query whose file grows too long.
 struct Bounded<'b> {
-    conduct: &'b dyn Conduct,
+    observer: &'b dyn Observer,
     file: &'b Path,
     max_bytes: u64,
     /// Whether it was too long at some time: it is removed when the query ends early.
@@ -193,13 +211,13 @@ impl Bounded<'_> {
     }
 }
 
-impl Conduct for Bounded<'_> {
+impl Observer for Bounded<'_> {
     fn progress(&self, done: f64, message: &str) {
-        self.conduct.progress(done, message);
+        self.observer.progress(done, message);
     }
 
     fn is_cancelled(&self) -> bool {
-        self.conduct.is_cancelled() || self.is_too_long()
+        self.observer.is_cancelled() || self.is_too_long()
     }
 }
 
@@ -228,16 +246,7 @@ pub(crate) fn unique() -> String {
     format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn fields(columns: &[Column]) -> Vec<Value> {
-    columns.iter().map(|column| json!({"name": column.name, "type": column.kind})).collect()
-}
-
-fn details(query: &Query) -> Map<String, Value> {
-    let mut more = Map::new();
-    more.insert("format".to_owned(), "parquet".into());
-    more.insert("query".to_owned(), query.sql.as_str().into());
-    if let Some(dataset) = &query.dataset {
-        more.insert("queryDataset".to_owned(), dataset.as_str().into());
-    }
-    more
+fn schema(columns: &[Column]) -> Schema {
+    let field = |column: &Column| Field::new(column.name.clone(), Type::named(&column.kind));
+    Schema { fields: columns.iter().map(field).collect(), ..Schema::default() }
 }

@@ -11,12 +11,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use forebay_query::{ALL_ROWS, Column, Conduct, FileForm, Query, Source, WrittenFile};
+use forebay_query::{ALL_ROWS, Column, FileForm, Observer, Query, Source, WrittenFile};
 use forebay_store::DatasetId;
 use serde_json::json;
 
 use crate::{
-    Desk, ToolError,
+    Desk, Formulas, ToolError,
     arguments::{Arguments, counted},
     desk::{Unnamed, unique},
     error::refuse,
@@ -69,16 +69,6 @@ impl ExportForm {
             Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         }
     }
-}
-
-/// What becomes of texts in a CSV that a spreadsheet would run as formulas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Formulas {
-    /// A `'` before them makes them texts there, too.
-    #[default]
-    Disarmed,
-    /// They stay as they are.
-    AsWritten,
 }
 
 /// What is to be written: what a query gives, and what that is called.
@@ -143,12 +133,12 @@ pub fn export(
     subject: &Subject,
     form: ExportForm,
     path: Option<&Path>,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Exported, ToolError> {
     let folder = folder_of(desk, path)?;
     // It has no name of its own before it is whole.
     let partial = Unnamed(folder.join(format!(".export-{}", unique())));
-    let Outcome { rows, notes, sources } = write(desk, subject, form, &partial.0, conduct)
+    let Outcome { rows, notes, sources } = write(desk, subject, form, &partial.0, observer)
         .map_err(|error| place::of_target(error, &partial.0, path.unwrap_or(&folder)))?;
     let bytes = fs::metadata(&partial.0)?.len();
     let path = match path {
@@ -164,10 +154,10 @@ pub fn export_nameless(
     desk: &Desk,
     subject: &Subject,
     form: ExportForm,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<(File, Vec<String>), ToolError> {
     let file = Unnamed(desk.scratch()?.join(format!("export-{}", unique())));
-    let notes = write(desk, subject, form, &file.0, conduct)?.notes;
+    let notes = write(desk, subject, form, &file.0, observer)?.notes;
     Ok((File::open(&file.0)?, notes))
 }
 
@@ -184,15 +174,15 @@ fn write(
     subject: &Subject,
     form: ExportForm,
     file: &Path,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Outcome, ToolError> {
     match form {
         ExportForm::File(form) => {
-            let (written, note) = written(desk, &subject.query, file, form, ALL_ROWS, conduct)?;
+            let (written, note) = written(desk, &subject.query, file, form, ALL_ROWS, observer)?;
             let notes = note.into_iter().collect();
             Ok(Outcome { rows: written.rows, notes, sources: written.sources })
         }
-        ExportForm::Xlsx => xlsx::write(desk, &subject.query, file, conduct),
+        ExportForm::Xlsx => xlsx::write(desk, &subject.query, file, observer),
     }
 }
 
@@ -203,10 +193,10 @@ pub fn rows(
     query: &Query,
     form: FileForm,
     max_rows: u64,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<(WrittenFile, File, Option<String>), ToolError> {
     let file = Unnamed(desk.scratch()?.join(format!("rows-{}", unique())));
-    let (written, note) = written(desk, query, &file.0, form, max_rows, conduct)?;
+    let (written, note) = written(desk, query, &file.0, form, max_rows, observer)?;
     Ok((written, File::open(&file.0)?, note))
 }
 
@@ -217,10 +207,10 @@ fn written(
     file: &Path,
     form: FileForm,
     max_rows: u64,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<(WrittenFile, Option<String>), ToolError> {
-    let query = readable(desk, query, form, conduct)?;
-    let written = desk.service().write(&query, file, form, max_rows, conduct)?;
+    let query = readable(desk, query, form, observer)?;
+    let written = desk.service().write(&query, file, form, max_rows, observer)?;
     if form != FileForm::Csv || desk.formulas() == Formulas::AsWritten {
         return Ok((written, None));
     }
@@ -251,14 +241,14 @@ fn is_text(column: &Column) -> bool {
 pub(crate) fn answer(
     desk: &Desk,
     arguments: &Arguments,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Reply, ToolError> {
     let Some(form) = arguments.word("format", &ExportForm::NAMED)? else {
         return refuse!("export-dataset needs format: csv, parquet, json, ndjson or xlsx.");
     };
     let sql = arguments.optional_text("query")?;
     let subject = Subject::new(desk, sql, arguments.dataset("dataset_id")?)?;
-    let file = export(desk, &subject, form, None, conduct)?;
+    let file = export(desk, &subject, form, None, observer)?;
     let mut said = format!(
         "{} written to {} ({}).",
         counted(file.rows, "row"),
@@ -283,12 +273,12 @@ fn readable(
     desk: &Desk,
     query: &Query,
     form: FileForm,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Query, ToolError> {
     if form != FileForm::Csv {
         return Ok(query.clone());
     }
-    let columns = desk.service().columns(query, conduct)?;
+    let columns = desk.service().columns(query, observer)?;
     let nested: Vec<String> = columns
         .iter()
         .filter(|column| crate::render::is_nested(column))

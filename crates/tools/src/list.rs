@@ -62,7 +62,7 @@ pub(crate) fn answer(
 }
 
 fn described(entry: &Entry, dataset: Option<&Dataset>, arguments_chars: usize) -> String {
-    let known = |name: &str| dataset?.metadata().description.more.get(name);
+    let facts = dataset.map(Dataset::facts);
     let members = [
         ("dataset_id", entry.id.as_str().into()),
         ("tool", entry.tool.as_str().into()),
@@ -71,8 +71,9 @@ fn described(entry: &Entry, dataset: Option<&Dataset>, arguments_chars: usize) -
         ("bytes", entry.bytes.into()),
     ];
     let records = entry.records.map(|records| ("records", records.into()));
-    let arguments = known("arguments").map(|it| ("arguments", brief(it, arguments_chars)));
-    let query = known("query").and_then(Value::as_str);
+    let arguments = facts.and_then(|facts| facts.arguments.as_ref());
+    let arguments = arguments.map(|it| ("arguments", brief(it, arguments_chars)));
+    let query = facts.and_then(|facts| facts.query.as_ref());
     let query = query.map(|it| ("query", it.chars().take(QUERY_CHARS).collect::<String>().into()));
     json::object(members.into_iter().chain(records).chain(arguments).chain(query))
 }

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use forebay_query::{Conduct, Service};
+use forebay_query::{Observer, Service};
 use forebay_store::DatasetId;
 
 use crate::events;
@@ -70,7 +70,7 @@ impl Drop for Preparation {
 
 struct Until<'a>(&'a AtomicBool);
 
-impl Conduct for Until<'_> {
+impl Observer for Until<'_> {
     fn progress(&self, _done: f64, _message: &str) {}
 
     fn is_cancelled(&self) -> bool {

@@ -7,9 +7,8 @@ mod records;
 mod summary;
 mod text;
 
-use forebay_query::{Conduct, is_result};
+use forebay_query::{Observer, is_result};
 use forebay_store::{Dataset, DatasetId};
-use serde_json::Value;
 
 pub use self::{
     conditions::{Condition, Order},
@@ -81,13 +80,13 @@ pub fn read(
     desk: &Desk,
     request: &Request,
     budget: Budget,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Reading, ToolError> {
     let dataset = desk.dataset(&request.dataset)?;
     match &request.what {
         What::Summary => Ok(summary::of(&dataset, budget)),
         What::Page(page) if request.block.is_none() && has_records(&dataset) => {
-            let reader = records::Reader { desk, budget, conduct };
+            let reader = records::Reader { desk, budget, observer };
             records::page(&reader, &dataset, &request.table, page)
         }
         What::Page(page) => {
@@ -109,7 +108,7 @@ pub fn read(
         What::Matches { pattern, context, part } => {
             let text = text::open(desk, &dataset, request.block)?;
             let limit = desk.service().limits().time;
-            matches::of(&text, pattern, *context, *part, budget, (limit, conduct))
+            matches::of(&text, pattern, *context, *part, budget, (limit, observer))
         }
     }
 }
@@ -118,9 +117,9 @@ pub(crate) fn answer(
     desk: &Desk,
     arguments: &Arguments,
     budget: Budget,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Reply, ToolError> {
-    let reading = read(desk, &request(arguments)?, budget, conduct)?;
+    let reading = read(desk, &request(arguments)?, budget, observer)?;
     Ok(Reply::text(reading.json).and_note(reading.note))
 }
 
@@ -173,14 +172,12 @@ fn what(arguments: &Arguments) -> Result<What, ToolError> {
 
 /// True if a dataset has tables.
 fn has_records(dataset: &Dataset) -> bool {
-    let more = &dataset.metadata().description.more;
-    let has_tables = more.get("tables").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
-    has_tables || is_result(dataset)
+    !dataset.facts().tables().is_empty() || is_result(dataset)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::definitions::Tool;

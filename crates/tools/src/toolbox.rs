@@ -3,14 +3,14 @@
 
 use std::{io, ops::Range, sync::Arc};
 
-use forebay_intercept::{Policy, Sequel};
+use forebay_intercept::{AfterCapture, Policy};
 use forebay_proxy::{
     body::Payload,
     chain::{CallVerdict, Caller, HookError, Interceptor, Moment, Verdict},
     router::UpstreamName,
     session::{Call, SubjectKind},
 };
-use forebay_query::Conduct;
+use forebay_query::Observer;
 use forebay_store::Dataset;
 use forebay_wire::walk;
 use serde_json::Value;
@@ -174,7 +174,7 @@ impl Interceptor for Toolbox {
     }
 }
 
-impl Sequel for Toolbox {
+impl AfterCapture for Toolbox {
     fn advice(&self) -> String {
         let has = |tool: Tool| self.offer.tools.contains(&tool);
         let mut ways = Vec::new();
@@ -249,7 +249,7 @@ impl List {
 /// The client that waits for an answer.
 struct Waiting<'a>(&'a Caller);
 
-impl Conduct for Waiting<'_> {
+impl Observer for Waiting<'_> {
     fn progress(&self, done: f64, message: &str) {
         const WHOLE: f64 = 100.0;
         self.0.progress((done * WHOLE).round(), Some(WHOLE), message);
@@ -261,7 +261,7 @@ impl Conduct for Waiting<'_> {
 }
 
 /// The same toolbox, where it stands in the chain and after a capture.
-pub fn placed(toolbox: Toolbox) -> (Arc<dyn Interceptor>, Arc<dyn Sequel>) {
+pub fn placed(toolbox: Toolbox) -> (Arc<dyn Interceptor>, Arc<dyn AfterCapture>) {
     let toolbox = Arc::new(toolbox);
     (toolbox.clone(), toolbox)
 }

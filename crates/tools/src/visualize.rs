@@ -9,7 +9,7 @@ use std::{
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use forebay_chart::{Axis, Chart, ChartKind, Column as Values};
-use forebay_query::{Column, Conduct, Query, Selected, Source, quoted};
+use forebay_query::{Column, Observer, Query, Selected, Source, quoted};
 use forebay_wire::walk;
 use jiff::{
     civil::{Date, DateTime, Time},
@@ -71,12 +71,12 @@ pub fn plot(
     subject: &Subject,
     plot: &Plot,
     path: Option<&Path>,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Plotted, ToolError> {
     let folder = export::folder_of(desk, path)?;
-    let columns = desk.service().columns(&subject.query, conduct)?;
+    let columns = desk.service().columns(&subject.query, observer)?;
     let columns = Columns::of(plot, &columns)?;
-    let found = rows(desk, subject, &columns, conduct)?;
+    let found = rows(desk, subject, &columns, observer)?;
     let chart = chart(plot, subject, &columns, &found)?;
     let drawing = forebay_chart::draw(&chart)?;
     let png = drawing.png(MAX_PNG_BYTES)?;
@@ -98,7 +98,7 @@ pub fn plot(
 pub(crate) fn answer(
     desk: &Desk,
     arguments: &Arguments,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Reply, ToolError> {
     let kind = arguments.text("chart", "bar, line, scatter, histogram or heatmap")?.parse()?;
     let wanted = Plot {
@@ -110,7 +110,7 @@ pub(crate) fn answer(
     };
     let sql = arguments.optional_text("query")?;
     let subject = Subject::new(desk, sql, arguments.dataset("dataset_id")?)?;
-    let drawn = plot(desk, &subject, &wanted, None, conduct)?;
+    let drawn = plot(desk, &subject, &wanted, None, observer)?;
     let picture = json!({
         "type": "image",
         "data": BASE64_STANDARD.encode(&drawn.png),
@@ -157,7 +157,7 @@ fn rows(
     desk: &Desk,
     subject: &Subject,
     columns: &Columns,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Selected, ToolError> {
     let selected: Vec<String> =
         columns.all().map(|(role, drawn)| format!("{} AS {}", drawn.sql, quoted(role))).collect();
@@ -166,7 +166,7 @@ fn rows(
         sql: format!("SELECT {} FROM (\n{sql}\n)", selected.join(", ")),
         ..subject.query.clone()
     };
-    let found = desk.service().select(&all, MAX_ROWS, MAX_BYTES, conduct)?;
+    let found = desk.service().select(&all, MAX_ROWS, MAX_BYTES, observer)?;
     if found.has_more {
         return refuse!(
             "There are more than {MAX_ROWS} rows, too many to draw one by one: aggregate them in a \

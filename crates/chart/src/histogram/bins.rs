@@ -1,10 +1,6 @@
 //! Divides values into ranges of equal width, whose edges are numbers that people would choose.
 
-use crate::{
-    numbers,
-    quantity::{Span, Unit},
-    times,
-};
+use crate::{numbers, quantity::Span, times, unit::Unit};
 
 const FEWEST: f64 = 10.0;
 const MOST: f64 = 60.0;

@@ -31,7 +31,7 @@ pub(crate) fn report(home: &Home, report: &mut String) {
         });
         text.len() as f64 / median(times.collect()).as_secs_f64() / 1e6
     };
-    let profiled = rate(&|| drop(black_box(forebay_intercept::describe(black_box(&payload)))));
+    let profiled = rate(&|| drop(black_box(forebay_records::describe(black_box(&payload)))));
     let parsed = rate(&|| {
         drop(black_box(serde_json::from_str::<serde_json::Value>(black_box(text))));
     });

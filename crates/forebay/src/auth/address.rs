@@ -42,6 +42,18 @@ impl Address {
         let hash = blake3::hash(self.0.as_str().as_bytes()).to_hex();
         format!("{}-{}", readable.trim_matches(['-', '.']), &hash[..16])
     }
+
+    /// What whoever runs us can do if the upstream there asks for a login.
+    pub(crate) fn advice(&self) -> String {
+        if !self.is_protected() {
+            return format!("log in with an https URL: {self} would get its tokens without TLS");
+        }
+        let url = self.to_string();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/:.-_~%[]@+=,".contains(c);
+        let word =
+            if url.chars().all(is_plain) { url } else { format!("'{}'", url.replace('\'', "%27")) };
+        format!("run: forebay auth login {word}")
+    }
 }
 
 impl fmt::Display for Address {
@@ -168,5 +180,15 @@ mod tests {
         assert!(fine.into_iter().all(protected));
         let open = ["http://example.com", "http://10.0.0.1/", "http://localhost.example.com/"];
         assert!(!open.into_iter().any(protected));
+    }
+
+    #[test]
+    fn the_advice_can_be_pasted() {
+        let advice = |url: &str| Address::parse(url).unwrap().advice();
+        let plain = "run: forebay auth login https://example.com:8443/mcp";
+        assert_eq!(advice("https://example.com:8443/mcp?key=secret"), plain);
+        let odd = "run: forebay auth login 'https://example.com/a;b%27$(c)'";
+        assert_eq!(advice("https://example.com/a;b'$(c)"), odd);
+        assert!(advice("http://example.com/").starts_with("log in with an https URL"));
     }
 }

@@ -24,18 +24,6 @@ struct Place {
     trusted: Vec<Certificate>,
 }
 
-/// What whoever runs us can do if an upstream asks for a login.
-pub(crate) fn advice(upstream: &Address) -> String {
-    if !upstream.is_protected() {
-        return format!("log in with an https URL: {upstream} would get its tokens without TLS");
-    }
-    let url = upstream.to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/:.-_~%[]@+=,".contains(c);
-    let word =
-        if url.chars().all(is_plain) { url } else { format!("'{}'", url.replace('\'', "%27")) };
-    format!("run: forebay auth login {word}")
-}
-
 impl KeptLogin {
     pub(crate) fn new(keep: Keep, upstream: Address, trusted: Vec<Certificate>) -> Self {
         Self(Arc::new(Place { keep, upstream, trusted }))
@@ -101,7 +89,7 @@ impl Credentials for KeptLogin {
     }
 
     fn advice(&self) -> String {
-        advice(&self.0.upstream)
+        self.0.upstream.advice()
     }
 }
 
@@ -142,15 +130,5 @@ mod tests {
             keep.remove(&upstream, &turn).unwrap();
             assert_eq!(credentials.authorization().await.unwrap(), None);
         });
-    }
-
-    #[test]
-    fn the_advice_can_be_pasted() {
-        let advice = |url: &str| advice(&Address::parse(url).unwrap());
-        let plain = "run: forebay auth login https://example.com:8443/mcp";
-        assert_eq!(advice("https://example.com:8443/mcp?key=secret"), plain);
-        let odd = "run: forebay auth login 'https://example.com/a;b%27$(c)'";
-        assert_eq!(advice("https://example.com/a;b'$(c)"), odd);
-        assert!(advice("http://example.com/").starts_with("log in with an https URL"));
     }
 }

@@ -9,7 +9,7 @@ use rmcp::transport::auth::{
     InMemoryCredentialStore, OAuthClientConfig,
 };
 
-use super::{Address, Login, Web, credentials::advice, silently};
+use super::{Address, Login, Web, silently};
 
 /// What becomes of tokens that are given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) async fn renewed(
     let web = Arc::new(Web::new(upstream, trusted)?);
     silently(ask_for_another(upstream, login, web.clone())).await.map_err(|error| {
         let told = web.failure().map_or_else(
-            || anyhow!("{error:#}; {}", advice(upstream)),
+            || anyhow!("{error:#}; {}", upstream.advice()),
             |failure| anyhow!("cannot reach the authorization server: {failure}"),
         );
         told.context(format!("cannot renew the login for {upstream}"))

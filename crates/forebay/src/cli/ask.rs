@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use anyhow::{Context, Result};
-use forebay_query::Conduct;
+use forebay_query::Observer;
 use forebay_tools::{Desk, ToolError};
 
 use crate::{
@@ -21,7 +21,7 @@ pub(crate) struct Interrupted;
 /// What `work` finds at the desk of the store.
 pub(crate) fn ask<T>(
     config: &Config,
-    work: impl FnOnce(&Desk, &dyn Conduct) -> Result<T, ToolError>,
+    work: impl FnOnce(&Desk, &dyn Observer) -> Result<T, ToolError>,
 ) -> Result<T> {
     // Who only looks makes nothing.
     if !config.persist_location.join("datasets").exists() {

@@ -180,7 +180,7 @@ fn find(store: &Store, name: &str) -> Result<Dataset> {
 
 /// Writes the result that a dataset was made of, as a line.
 fn restore(dataset: &Dataset, out: &mut dyn Write) -> Result<()> {
-    if dataset.metadata().description.more.contains_key("query") {
+    if dataset.metadata().description.facts.query.is_some() {
         let id = dataset.id();
         return Err(Exit::Refused.told(format!(
             "it is the result of a query; `forebay export {id}` writes it to a file"
@@ -244,7 +244,7 @@ fn list(store: &Store, filter: &Filter, screen: &mut Screen) -> Result<()> {
 
 /// The arguments of the call that gave a dataset, if they are kept.
 fn arguments(store: &Store, entry: &Entry) -> Option<Value> {
-    store.dataset(&entry.id).ok()?.metadata().description.more.get("arguments").cloned()
+    store.dataset(&entry.id).ok()?.facts().arguments.clone()
 }
 
 fn list_json(store: &Store, filter: &Filter, out: &mut dyn Write) -> Result<()> {

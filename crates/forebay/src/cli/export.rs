@@ -61,8 +61,8 @@ pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<Exi
             let what = "this form is not for a terminal; write it to a file, or choose csv or json";
             return Err(Exit::Refused.told(what.to_owned()));
         }
-        let (mut file, notes) = ask(&config, |desk, conduct| {
-            forebay_tools::export_nameless(desk, &given.subject(desk)?, form, conduct)
+        let (mut file, notes) = ask(&config, |desk, observer| {
+            forebay_tools::export_nameless(desk, &given.subject(desk)?, form, observer)
         })?;
         io::copy(&mut file, screen)?;
         for note in notes {
@@ -70,8 +70,8 @@ pub(crate) fn run(arguments: ExportArguments, screen: &mut Screen) -> Result<Exi
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let file = ask(&config, |desk, conduct| {
-        forebay_tools::export(desk, &given.subject(desk)?, form, output, conduct)
+    let file = ask(&config, |desk, observer| {
+        forebay_tools::export(desk, &given.subject(desk)?, form, output, observer)
     })?;
     let (rows, path) = (counted(file.rows, "row"), file.path.display());
     writeln!(screen, "{rows} written to {path} ({})", size(file.bytes))?;

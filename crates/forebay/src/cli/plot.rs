@@ -54,8 +54,8 @@ pub(crate) fn run(arguments: PlotArguments, screen: &mut Screen) -> Result<ExitC
     let PlotArguments { chart: kind, x, y, series, title, output, .. } = arguments;
     let plot = Plot { kind, x, y, series, title };
     let given = arguments.subject.given()?;
-    let drawn = ask(&config, |desk, conduct| {
-        forebay_tools::plot(desk, &given.subject(desk)?, &plot, output.as_deref(), conduct)
+    let drawn = ask(&config, |desk, observer| {
+        forebay_tools::plot(desk, &given.subject(desk)?, &plot, output.as_deref(), observer)
     })?;
     let (rows, path) = (counted(drawn.rows as u64, "row"), drawn.file.display());
     writeln!(screen, "{rows} drawn in {path}")?;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::Result;
-use forebay_query::Conduct;
+use forebay_query::Observer;
 use signal_hook::{consts::SIGINT, flag};
 
 use crate::cli::table::cut;
@@ -74,7 +74,7 @@ impl Progress {
     }
 }
 
-impl Conduct for Progress {
+impl Observer for Progress {
     fn progress(&self, done: f64, message: &str) {
         self.state().told = Some((done, message.to_owned()));
         self.draw_if_due();

@@ -90,8 +90,8 @@ impl Asked {
 
 /// The first rows, as a table.
 fn show(config: &Config, asked: Asked, limit: u64, screen: &mut Screen) -> Result<()> {
-    let Selected { columns, rows, has_more, .. } = ask(config, |desk, conduct| {
-        Ok(desk.service().select(&asked.query(desk)?, limit, u64::MAX, conduct)?)
+    let Selected { columns, rows, has_more, .. } = ask(config, |desk, observer| {
+        Ok(desk.service().select(&asked.query(desk)?, limit, u64::MAX, observer)?)
     })?;
     let mut sheet = Sheet::new(columns.iter().map(|column| column.name.as_str()), 1);
     for row in &rows {
@@ -120,8 +120,8 @@ fn write(
     out: &mut dyn Write,
 ) -> Result<()> {
     let most = limit.unwrap_or(config.query.max_rows);
-    let (written, mut file, note) = ask(config, |desk, conduct| {
-        forebay_tools::rows(desk, &asked.query(desk)?, form, most, conduct)
+    let (written, mut file, note) = ask(config, |desk, observer| {
+        forebay_tools::rows(desk, &asked.query(desk)?, form, most, observer)
     })?;
     io::copy(&mut file, out)?;
     if let Some(note) = note {

@@ -102,11 +102,11 @@ Examples:
 pub(crate) fn run(arguments: ReadArguments, screen: &mut Screen) -> Result<ExitCode> {
     let what = what(&arguments);
     let config = arguments.settings.load(Vec::new())?;
-    let (dataset, reading) = ask(&config, |desk, conduct| {
+    let (dataset, reading) = ask(&config, |desk, observer| {
         let (dataset, table) = desk.named(&arguments.id)?;
         let (block, what) = (arguments.text.block, what.clone());
         let request = Request { dataset, table, block, what };
-        let reading = forebay_tools::read(desk, &request, Budget::NONE, conduct)?;
+        let reading = forebay_tools::read(desk, &request, Budget::NONE, observer)?;
         Ok((desk.dataset(&request.dataset)?, reading))
     })?;
     let Reading { json, note } = reading;

@@ -9,12 +9,11 @@ use super::{
     Config, Problem, Sources,
     kind::{A_PATH, Given, path},
     problem::{self, Weight},
-    settings::{SETTINGS, Setting},
+    settings::{PREFIX, SETTINGS, Setting},
 };
 
 type Variables = [(OsString, OsString)];
 
-pub(super) const PREFIX: &str = "FOREBAY_";
 const HOME: &str = "FOREBAY_HOME";
 const FILE: &str = "FOREBAY_CONFIG";
 

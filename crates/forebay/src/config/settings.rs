@@ -8,10 +8,12 @@ use forebay_tools::Formulas;
 
 use super::{
     Config,
-    environment::PREFIX,
     kind::{Choice, Given, Kind},
     problem::Weight,
 };
+
+/// How the name of a variable begins that sets one.
+pub(super) const PREFIX: &str = "FOREBAY_";
 
 /// A setting.
 pub(super) struct Setting {

@@ -263,7 +263,7 @@ fn dataset_in(summary: &str) -> Option<String> {
 
 impl Tokens {
     fn of(before: &str, after: &str) -> Self {
-        Self { before: forebay_intercept::tokens(before), after: forebay_intercept::tokens(after) }
+        Self { before: forebay_records::tokens(before), after: forebay_records::tokens(after) }
     }
 
     /// Structured content instead of text; nothing, if the tool gives none.
@@ -272,7 +272,7 @@ impl Tokens {
         let after = replaced.get("structuredContent").map(ToString::to_string);
         after.map_or_else(Self::default, |after| Self {
             before: self.before,
-            after: forebay_intercept::tokens(&after),
+            after: forebay_records::tokens(&after),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use forebay_store::{Dataset, Description, Durability, Retention, Store};
+use forebay_store::{Dataset, Description, Durability, Facts, Retention, Store};
 use forebay_testkit::{peer::Peer, programs};
 use serde_json::{Value, json};
 
@@ -11,6 +11,11 @@ use crate::{
     capture::{capturing, newest},
     forebay, home,
 };
+
+/// Facts as a metadata file has them.
+fn facts(written: Value) -> Facts {
+    serde_json::from_value(written).unwrap()
+}
 
 #[test]
 fn what_was_kept_can_be_looked_at_and_removed() {
@@ -80,8 +85,8 @@ fn a_list_says_what_it_leaves_out_and_a_wrong_name_removes_nothing() {
         .map(|number| {
             let mut capture = store.capture().unwrap();
             capture.start_part("json").unwrap().write_all(&[number; 1_000]).unwrap();
-            let more = json!({"template": {"part": 0, "holes": []}}).as_object().unwrap().clone();
-            capture.commit(Description { more, ..Description::default() }).unwrap()
+            let facts = facts(json!({"template": {"part": 0, "holes": []}}));
+            capture.commit(Description { facts, ..Description::default() }).unwrap()
         })
         .collect();
     let datasets = |arguments: &[&str]| {
@@ -144,7 +149,7 @@ fn a_dataset_is_shown_with_the_facts_of_its_fields() {
     let store = Store::open(&directory, Durability::default()).unwrap();
     let tables = json!([{"path": "$.results", "records": 5_000, "fields": [
         {"name": "id", "type": "integer", "nulls": 0, "distinct": 5_000, "distinctIsExact": true,
-         "min": 1, "max": 5_000, "top": []},
+         "min": "1", "max": "5000", "top": []},
         {"name": "status", "type": "string", "nulls": 12, "distinct": 40, "distinctIsExact": false,
          "longest": 9, "top": [["active\u{1b}[2J", 3_000], ["pending", 500]]},
     ]}]);
@@ -154,10 +159,8 @@ fn a_dataset_is_shown_with_the_facts_of_its_fields() {
         tool: "list".to_owned(),
         server: "shop".to_owned(),
         record_count: Some(5_000),
-        more: json!({"tokens": 25_000, "tables": tables, "arguments": {"page": 2, "query": "\u{9b}[2J"}})
-            .as_object()
-            .unwrap()
-            .clone(),
+        facts: facts(json!({"tokens": 25_000, "tables": tables,
+                            "arguments": {"page": 2, "query": "\u{9b}[2J"}})),
         ..Description::default()
     };
     let dataset = capture.commit(description).unwrap();
@@ -230,9 +233,9 @@ fn a_tools_name_stands_for_its_latest_result_and_it_is_said_which() {
     let keep = |server: &str, tool: &str| {
         let mut capture = store.capture().unwrap();
         capture.start_part("json").unwrap().write_all(b"[1]").unwrap();
-        let more = json!({"template": {"part": 0, "holes": []}}).as_object().unwrap().clone();
+        let facts = facts(json!({"template": {"part": 0, "holes": []}}));
         let (server, tool) = (server.to_owned(), tool.to_owned());
-        let description = Description { server, tool, more, ..Description::default() };
+        let description = Description { server, tool, facts, ..Description::default() };
         capture.commit(description).unwrap()
     };
     keep("shop", "list_orders");

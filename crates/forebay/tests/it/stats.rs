@@ -37,7 +37,7 @@ fn tokens_in(store: &Store) -> u64 {
     let datasets = store.list(&Filter::default()).unwrap();
     let tokens = datasets.iter().map(|entry| {
         let dataset = store.dataset(&entry.id).unwrap();
-        dataset.metadata().description.more["tokens"].as_u64().unwrap()
+        dataset.facts().tokens.unwrap()
     });
     tokens.sum()
 }
@@ -59,7 +59,7 @@ fn every_result_is_counted_and_what_its_summary_keeps_out() {
         bytes += result_bytes(&mut upstream, &call(id, "bytes", count));
         let text = text_of(&peer.ask(&call(id, "bytes", count)));
         if count > 2_000 {
-            given += forebay_intercept::tokens(&text);
+            given += forebay_records::tokens(&text);
         }
     }
     // Not a tool's result.

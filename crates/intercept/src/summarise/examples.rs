@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
+use forebay_records::{Count, Field, Kind, Outline, Profile, Table};
 use forebay_store::DatasetId;
 
 use super::names::{identifier, is_readable, literal};
-use crate::profile::{Count, Field, Kind, Outline, Profile, Table};
 
 const MAX_NAME_CHARS: usize = 60;
 const MAX_VALUE_CHARS: usize = 40;

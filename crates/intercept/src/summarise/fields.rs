@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use forebay_records::{Count, Field, Items, Kind};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     names,
     tree::{self, Node, Tree},
 };
-use crate::profile::{Count, Field, Items, Kind};
 
 /// Members that are alike are told of together from this many on.
 const MIN_ALIKE: usize = 4;

@@ -1,7 +1,8 @@
 //! The tables inside, as a summary lists them: what they have in common is said once.
 
+use forebay_records::{InnerForm, Within};
+
 use super::{MAX_NAME_CHARS, names};
-use crate::profile::{InnerForm, Within};
 
 /// A table inside: its name in SQL, its rows, and how it lies in its parent.
 pub(super) struct Inside<'a> {

@@ -3,7 +3,7 @@
 //! The fields of all tables, and what lies in them, are one list. A field is told of where the one is
 //! told of that it lies in, so none weighs more than that, or comes before it.
 
-use crate::profile::{Count, Field, Kind, Profile};
+use forebay_records::{Count, Field, Kind, Profile};
 
 /// The fields of all tables that are not themselves inside others.
 pub(super) struct Tree<'a> {

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Conduct, Patient, TICK};
+use super::{Observer, Patient, TICK};
 use crate::{
     Column, QueryError, Source,
     protocol::{CANCEL, MAX_PREPARATION, Say},
@@ -130,7 +130,7 @@ impl Worker {
         &mut self,
         line: &str,
         limit: Duration,
-        conduct: &dyn Conduct,
+        observer: &dyn Observer,
     ) -> Result<Answer, QueryError> {
         self.has_said_nothing = true;
         self.state = Work::Checking;
@@ -142,14 +142,14 @@ impl Worker {
             match self.lines.recv_timeout(TICK) {
                 Ok(line) => {
                     self.has_said_nothing = false;
-                    if let Some(outcome) = self.hear(line, &mut answer, limit, conduct)? {
+                    if let Some(outcome) = self.hear(line, &mut answer, limit, observer)? {
                         return outcome.map(|()| answer);
                     }
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.ended()),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
-            if conduct.is_cancelled() {
+            if observer.is_cancelled() {
                 self.tell(CANCEL);
                 return Err(QueryError::Cancelled);
             }
@@ -181,14 +181,14 @@ impl Worker {
         line: String,
         answer: &mut Answer,
         limit: Duration,
-        conduct: &dyn Conduct,
+        observer: &dyn Observer,
     ) -> io::Result<Option<Result<(), QueryError>>> {
         if line.starts_with('[') {
             answer.lines.push(line);
             return Ok(None);
         }
         match serde_json::from_str(&line).map_err(io::Error::other)? {
-            Say::Progress { done, message } => conduct.progress(done, &message),
+            Say::Progress { done, message } => observer.progress(done, &message),
             Say::Preparing => self.state = Work::Preparing,
             Say::Running => self.state = Work::Running(Instant::now()),
             Say::Sources(sources) => answer.sources = sources,

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Conduct, TICK};
+use super::{Observer, TICK};
 use crate::QueryError;
 
 /// How many long questions are worked on at a time.
@@ -58,12 +58,12 @@ impl Turns {
         turns: &Arc<Self>,
         session: Option<&str>,
         length: Length,
-        conduct: &dyn Conduct,
+        observer: &dyn Observer,
     ) -> Result<Turn, QueryError> {
         let mut state = turns.lock();
         let number = state.arrive(session, length);
         while !state.admit(number) {
-            if conduct.is_cancelled() {
+            if observer.is_cancelled() {
                 state.leave(number);
                 turns.changed.notify_all();
                 return Err(QueryError::Cancelled);

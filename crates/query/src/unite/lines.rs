@@ -6,13 +6,14 @@ use std::{
     io::{self, BufWriter, Write},
 };
 
+use forebay_records::Written;
 use forebay_store::{DatasetId, Outline};
 
 use crate::{
     QueryError,
     columns::{self, Made},
-    history::{self, OURS},
-    rows::{Lines, Workshop},
+    rows::{self, Lines, Workshop},
+    segments::OURS,
     tables::{self, Table},
 };
 
@@ -100,11 +101,11 @@ impl Records {
         let table = Table { dataset: store.dataset(&result.id).ok()?, index: 0 };
         let dataset = &table.dataset;
         let facts = tables::facts(dataset).first();
-        let lies_in_another = facts.is_some_and(|facts| facts.get("parent").is_some());
+        let lies_in_another = facts.is_some_and(|facts| facts.within.is_some());
         if tables::is_result(dataset) || lies_in_another {
             return None;
         }
-        let form = history::columns_of(&table);
+        let form = tables::columns_of(&table);
         let mut names: HashSet<String> = OURS.map(str::to_owned).into();
         if form.is_empty() || !form.iter().all(|own| names.insert(own.name.to_ascii_lowercase())) {
             return None;
@@ -114,8 +115,9 @@ impl Records {
         let _held = dataset.open(part).ok()?;
         let payload = store.map_once(dataset, part).ok()?;
         let mut lines = Vec::with_capacity(payload.len());
-        let (rows, longest) = (workshop.read)(&payload, facts, &mut lines).ok()?;
-        Some(Self { form, arguments: history::arguments(dataset), lines, rows, longest })
+        let written = rows::records(&payload, facts, &mut lines).ok()?;
+        let Written { rows, longest_line: longest } = written;
+        Some(Self { form, arguments: tables::arguments(dataset), lines, rows, longest })
     }
 
     /// Writes them with the number of the result in each.

@@ -12,10 +12,6 @@ use rusqlite::{Connection, OpenFlags, Row, params};
 use super::{Catalog, Home};
 use crate::{DatasetId, Metadata};
 
-/// What a result has in tokens, and what was given in its place, as the metadata have it.
-const TOKENS: &str = "tokens";
-const SUMMARY_TOKENS: &str = "summaryTokens";
-
 pub(super) const TABLE: &str = "
     CREATE TABLE usage (
         day TEXT NOT NULL,
@@ -112,17 +108,11 @@ impl Catalog {
         }
         let description = &metadata.description;
         // Whatever else has been kept has not passed.
-        if !description.more.contains_key(TOKENS) {
-            return Ok(());
-        }
-        let number = |name: &str| {
-            let number = description.more.get(name).and_then(serde_json::Value::as_u64);
-            number.unwrap_or_default()
-        };
+        let Some(tokens) = description.facts.tokens else { return Ok(()) };
         let mut counts = Counts {
             captured: 1,
-            captured_tokens: number(TOKENS),
-            given_tokens: number(SUMMARY_TOKENS),
+            captured_tokens: tokens,
+            given_tokens: description.facts.summary_tokens.unwrap_or_default(),
             ..Counts::default()
         };
         if !is_noticed {

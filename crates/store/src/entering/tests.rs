@@ -1,10 +1,9 @@
 use std::{collections::BTreeSet, fs, io::Write};
 
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::*;
-use crate::{DatasetId, Description, Entry, Filter, Scope, Viewer};
+use crate::{DatasetId, Description, Entry, Facts, Filter, Scope, Viewer};
 
 fn open(home: &tempfile::TempDir) -> Store {
     Store::open(home.path(), Durability::RightAfter).unwrap()
@@ -25,13 +24,18 @@ fn claims(home: &tempfile::TempDir) -> usize {
 }
 
 fn with_tokens(tool: &str, session: &str, project: &str) -> Description {
-    let more =
-        json!({"tokens": 9_000, "summaryTokens": 500, "session": session, "project": project});
+    let facts = Facts {
+        tokens: Some(9_000),
+        summary_tokens: Some(500),
+        session: Some(session.to_owned()),
+        project: Some(project.to_owned()),
+        ..Facts::default()
+    };
     Description {
         tool: tool.to_owned(),
         server: "shop".to_owned(),
         original_size: 7,
-        more: more.as_object().unwrap().clone(),
+        facts,
         ..Description::default()
     }
 }

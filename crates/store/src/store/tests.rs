@@ -14,7 +14,11 @@ use jiff::SignedDuration;
 use serde_json::json;
 
 use super::*;
-use crate::{Counts, Description, claim::Claim};
+use crate::{
+    Counts, Description, Facts,
+    claim::Claim,
+    facts::{Field, Records, Schema, Summary, Type},
+};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -28,8 +32,11 @@ fn described(tool: &str) -> Description {
         server: "shop".to_owned(),
         original_size: 7,
         record_count: Some(2),
-        schema: json!({"fields": [{"name": "id", "type": "integer"}]}),
-        summary: json!({"totalRecords": 2}),
+        schema: Some(Schema {
+            fields: vec![Field::new("id".to_owned(), Type::Integer)],
+            ..Schema::default()
+        }),
+        summary: Some(Summary::Records(Records { total_records: 2, ..Records::default() })),
         ..Description::default()
     }
 }
@@ -689,8 +696,8 @@ fn counts_outlive_a_catalog_or_are_made_of_the_datasets() {
     let store = open(&home);
     let mut capture = store.capture().unwrap();
     capture.start_part("json").unwrap().write_all(b"[]").unwrap();
-    let more = json!({"tokens": 9_000}).as_object().unwrap().clone();
-    capture.commit(Description { more, ..described("orders") }).unwrap();
+    let facts = Facts { tokens: Some(9_000), ..Facts::default() };
+    capture.commit(Description { facts, ..described("orders") }).unwrap();
     store.enter_new(&[("shop", "orders", passed(5, 70))]).unwrap();
     let before = store.usage(None).unwrap();
     drop(store);

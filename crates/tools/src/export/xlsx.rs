@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, path::Path};
 
-use forebay_query::{Column, Conduct, Query, Selected};
+use forebay_query::{Column, Observer, Query, Selected};
 use forebay_wire::walk;
 use jiff::civil::{Date, DateTime, Time};
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
@@ -32,9 +32,9 @@ pub(super) fn write(
     desk: &Desk,
     query: &Query,
     file: &Path,
-    conduct: &dyn Conduct,
+    observer: &dyn Observer,
 ) -> Result<Outcome, ToolError> {
-    let found = desk.service().select(query, MAX_ROWS, MAX_BYTES, conduct)?;
+    let found = desk.service().select(query, MAX_ROWS, MAX_BYTES, observer)?;
     if found.has_more {
         return refuse!(
             "A workbook has {MAX_ROWS} rows and {} MB at most, and there is more: choose csv or \

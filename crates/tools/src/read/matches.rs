@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forebay_query::{Conduct, QueryError};
+use forebay_query::{Observer, QueryError};
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
@@ -34,10 +34,10 @@ pub(super) fn of(
     context: usize,
     part: Part,
     budget: Budget,
-    (limit, conduct): (Duration, &dyn Conduct),
+    (limit, observer): (Duration, &dyn Observer),
 ) -> Result<Reading, ToolError> {
     let regex = compiled(pattern)?;
-    let watch = Watch { conduct, until: Instant::now() + limit, limit };
+    let watch = Watch { observer, until: Instant::now() + limit, limit };
     let found = Search {
         regex,
         context,
@@ -221,14 +221,14 @@ impl Search {
 
 /// Whether a search is still wanted, and may still go on.
 struct Watch<'a> {
-    conduct: &'a dyn Conduct,
+    observer: &'a dyn Observer,
     until: Instant,
     limit: Duration,
 }
 
 impl Watch<'_> {
     fn ask(&self, done: usize, of: usize) -> Result<(), ToolError> {
-        if self.conduct.is_cancelled() {
+        if self.observer.is_cancelled() {
             return Err(QueryError::Cancelled.into());
         }
         if Instant::now() > self.until {
@@ -239,7 +239,7 @@ impl Watch<'_> {
             );
         }
         #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
-        self.conduct.progress(done as f64 / of.max(1) as f64, "searching");
+        self.observer.progress(done as f64 / of.max(1) as f64, "searching");
         Ok(())
     }
 }

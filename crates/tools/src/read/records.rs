@@ -6,11 +6,10 @@
 use std::fmt::Write as _;
 
 use forebay_query::{
-    Column, Conduct, NUMBER, PLACE, Query, Selected, is_result, quoted, table_name, table_names,
+    Column, NUMBER, Observer, PLACE, Query, Selected, is_result, quoted, table_name, table_names,
 };
-use forebay_store::Dataset;
+use forebay_store::{Dataset, facts::Field};
 use forebay_wire::walk;
-use serde_json::Value;
 
 use super::{Page, Reading, conditions::column, text};
 use crate::{Desk, ToolError, budget::Budget, error::refuse, json, render};
@@ -22,14 +21,14 @@ const FRAME_TOKENS: u64 = 150;
 pub(super) struct Reader<'a> {
     pub(super) desk: &'a Desk,
     pub(super) budget: Budget,
-    pub(super) conduct: &'a dyn Conduct,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl Reader<'_> {
     /// The first rows of a query: as many as `max_bytes` allow.
     fn ask(&self, sql: &str, rows: u64, max_bytes: u64) -> Result<Selected, ToolError> {
         let query = Query { sql: sql.to_owned(), dataset: None, with_places: true };
-        Ok(self.desk.service().select(&query, rows, max_bytes, self.conduct)?)
+        Ok(self.desk.service().select(&query, rows, max_bytes, self.observer)?)
     }
 }
 
@@ -135,22 +134,29 @@ impl<'d> Table<'d> {
             );
         };
         let description = &dataset.metadata().description;
-        let facts = description.more.get("tables").map_or(&Value::Null, |tables| &tables[index]);
-        let count =
-            if is_result(dataset) { description.record_count } else { facts["records"].as_u64() };
-        let format = description.more.get("format").and_then(Value::as_str);
-        let own = || facts["fields"].as_array().into_iter().flatten();
+        let facts = description.facts.tables().get(index);
+        let count = if is_result(dataset) {
+            description.record_count
+        } else {
+            facts.map(|facts| facts.records)
+        };
+        let format = description.facts.format.as_deref();
+        let own = facts.map(|facts| facts.fields.as_slice()).unwrap_or_default();
+        let names_of_own = own.iter().map(|field| field.name().to_owned());
+        let local_columns = own.iter().filter_map(|field| field.local_column.clone());
         let mut table = Self {
             dataset,
             name: quoted(&table_name(dataset.id(), &names[index])),
             records: count.unwrap_or_default(),
             columns: Vec::new(),
-            fields: own().map(name_of).chain(own().filter_map(local_of)).collect(),
-            own: own().count(),
+            fields: names_of_own.chain(local_columns).collect(),
+            own: own.len(),
             is_written: matches!(format, Some("json" | "ndjson"))
-                && matches!(facts["kind"].as_str(), Some("list" | "map" | "grouped"))
-                && facts.get("without").is_none(),
-            foreign: foreign(facts),
+                && facts.is_some_and(|facts| {
+                    matches!(facts.kind.as_str(), "list" | "map" | "grouped")
+                        && facts.without.is_none()
+                }),
+            foreign: foreign(own),
         };
         let sql = format!("FROM {} LIMIT 0", table.name);
         let mut columns = reader.ask(&sql, 1, u64::MAX)?.columns;
@@ -308,18 +314,9 @@ fn cut(record: &str, budget: Budget) -> String {
 }
 
 /// The places of the fields that do not stand in the records.
-fn foreign(facts: &Value) -> Vec<usize> {
-    let fields = facts["fields"].as_array().into_iter().flatten().enumerate();
-    fields.filter(|(_, field)| field.get("carried").is_some()).map(|(index, _)| index).collect()
-}
-
-/// The column that has the times of a field as they are written, if there is one.
-fn local_of(field: &Value) -> Option<String> {
-    field["localColumn"].as_str().map(str::to_owned)
-}
-
-fn name_of(field: &Value) -> String {
-    field["name"].as_str().unwrap_or_default().to_owned()
+fn foreign(fields: &[Field]) -> Vec<usize> {
+    let fields = fields.iter().enumerate();
+    fields.filter(|(_, field)| field.carried.is_some()).map(|(index, _)| index).collect()
 }
 
 /// The text of a member's name, which is given without its quotes.

@@ -2,20 +2,36 @@
 //! has for it.
 
 use forebay_query::{literal, table_name, table_names};
-use forebay_store::Dataset;
+use forebay_store::{
+    Dataset, Facts,
+    facts::{self, Field, Summary, Type},
+};
 use forebay_text::identifier;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Reading;
 use crate::{brief::brief, budget::Budget, json, list::moment_of};
 
 /// How much is told of each field, the most first.
-const FACTS: [&[&str]; 4] = [
-    &["type", "nulls", "distinct", "min", "max", "top", "kinds", "shortestList", "longestList"],
-    &["type", "nulls", "distinct", "min", "max"],
-    &["type", "min", "max"],
-    &["type"],
+const FACTS: [&[Fact]; 4] = [
+    &[Fact::Nulls, Fact::Distinct, Fact::Range, Fact::Top, Fact::Kinds, Fact::Lengths],
+    &[Fact::Nulls, Fact::Distinct, Fact::Range],
+    &[Fact::Range],
+    &[],
 ];
+
+/// What can be told of a field besides its name and type.
+#[derive(Clone, Copy)]
+enum Fact {
+    Nulls,
+    Distinct,
+    /// The least and the greatest value.
+    Range,
+    Top,
+    Kinds,
+    /// Of lists.
+    Lengths,
+}
 
 /// How much of a query is told.
 const QUERY_CHARS: usize = 500;
@@ -26,20 +42,21 @@ const ARGUMENTS_CHARS: u64 = 2_000;
 struct Named<'a> {
     path: String,
     kind: String,
-    facts: &'a Value,
+    facts: &'a Field,
 }
 
 /// A table with its fields.
 struct Known<'a> {
     name: String,
-    facts: &'a Value,
+    /// Of the result of a query there are none.
+    facts: Option<&'a facts::Table>,
     fields: Vec<Named<'a>>,
 }
 
 /// How much is told.
 #[derive(Clone, Copy)]
 struct Extent {
-    facts: &'static [&'static str],
+    facts: &'static [Fact],
     /// Of each table, or of the headings of a text.
     items: usize,
     /// Whether records, or the first and last lines, are shown.
@@ -50,7 +67,7 @@ struct Extent {
 pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
     let tables = tables(dataset);
     let fields = tables.iter().map(|table| table.fields.len()).max().unwrap_or_default();
-    let most = fields.max(headings(dataset).len());
+    let most = fields.max(outline(dataset).map_or(0, |outline| outline.headings.len()));
     let whole = Extent { facts: FACTS[0], items: most, has_samples: true };
     let mut extents = vec![whole];
     extents.extend(FACTS.map(|facts| Extent { facts, has_samples: false, ..whole }));
@@ -62,7 +79,7 @@ pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
     // Hardly a character has more than a token.
     let quarter = budget.tokens.min(budget.bytes.unwrap_or(u64::MAX)) / 4;
     let room = usize::try_from(ARGUMENTS_CHARS.min(quarter)).unwrap_or_default();
-    let arguments = dataset.metadata().description.more.get("arguments").map(|it| brief(it, room));
+    let arguments = dataset.facts().arguments.as_ref().map(|it| brief(it, room));
     let mut said = String::new();
     for extent in extents {
         said = told(dataset, &tables, extent, arguments.as_ref());
@@ -90,11 +107,13 @@ fn told(
         json::member("bytes", &metadata.bytes().to_string()),
     ];
     members.extend(arguments.map(|value| json::member("arguments", &value.to_string())));
-    for name in ["format", "tokens", "envelope"] {
-        let value = description.more.get(name).filter(|value| !is_empty(value));
-        members.extend(value.map(|value| json::member(name, &value.to_string())));
-    }
-    if let Some(query) = description.more.get("query").and_then(Value::as_str) {
+    let Facts { format, tokens, envelope, query, other_tables, samples, .. } = &description.facts;
+    members
+        .extend(format.as_deref().map(|it| json::member("format", &Value::from(it).to_string())));
+    members.extend(tokens.map(|tokens| json::member("tokens", &tokens.to_string())));
+    let envelope = envelope.as_ref().filter(|envelope| !envelope.is_empty());
+    members.extend(envelope.map(|it| json::member("envelope", &json!(it).to_string())));
+    if let Some(query) = query {
         let beginning: String = query.chars().take(QUERY_CHARS).collect();
         members.push(json::member("query", &Value::from(beginning).to_string()));
     }
@@ -108,31 +127,36 @@ fn told(
             members.push(json::member("tables", &format!("[{}]", others.join(","))));
         }
     }
-    if let Some(left_out) = description.more.get("otherTables") {
+    if let Some(left_out) = other_tables {
         members.push(json::member("tables_left_out", &left_out.to_string()));
     }
-    members.extend(lines_of(dataset, shown));
-    for (name, values) in samples(dataset).into_iter().filter(|_| has_samples) {
-        let values = values.filter(|values| !is_empty(values));
-        members.extend(values.map(|values| json::member(name, &values.to_string())));
+    let outline = outline(dataset);
+    members.extend(outline.into_iter().flat_map(|outline| lines_of(outline, shown)));
+    if has_samples {
+        let samples = samples.as_ref().map(|samples| ("samples", samples));
+        let lines =
+            outline.map(|it| [("first_lines", &it.first_lines), ("last_lines", &it.last_lines)]);
+        let shown = samples.into_iter().chain(lines.into_iter().flatten());
+        members.extend(shown.map(|(name, texts)| json::member(name, &json!(texts).to_string())));
     }
     format!("{{{}}}", members.join(","))
 }
 
+/// The outline of a text.
+fn outline(dataset: &Dataset) -> Option<&facts::Text> {
+    match &dataset.metadata().description.summary {
+        Some(Summary::Text(text)) => Some(text),
+        Some(Summary::Records(_) | Summary::Other(_)) | None => None,
+    }
+}
+
 /// How many lines a text has, and where its parts begin.
-fn lines_of(dataset: &Dataset, shown: usize) -> Vec<String> {
-    let outline = &dataset.metadata().description.summary;
-    let Some(lines) = outline.get("lines") else { return Vec::new() };
-    let mut members = vec![json::member("lines", &lines.to_string())];
-    let headings: Vec<Value> = headings(dataset)
-        .iter()
-        .take(shown)
-        .map(|heading| {
-            format!("{}: {}", heading["line"], heading["text"].as_str().unwrap_or_default()).into()
-        })
-        .collect();
-    let count = outline["headingCount"].as_u64().unwrap_or_default();
-    let left_out = count.saturating_sub(headings.len() as u64);
+fn lines_of(outline: &facts::Text, shown: usize) -> Vec<String> {
+    let mut members = vec![json::member("lines", &outline.lines.to_string())];
+    let headings = outline.headings.iter().take(shown);
+    let headings: Vec<Value> =
+        headings.map(|heading| format!("{}: {}", heading.line, heading.text).into()).collect();
+    let left_out = outline.heading_count.saturating_sub(headings.len() as u64);
     if !headings.is_empty() {
         members.push(json::member("headings", &Value::from(headings).to_string()));
     }
@@ -142,66 +166,46 @@ fn lines_of(dataset: &Dataset, shown: usize) -> Vec<String> {
     members
 }
 
-/// The headings of a text.
-fn headings(dataset: &Dataset) -> &[Value] {
-    let headings = dataset.metadata().description.summary.get("headings");
-    headings.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// What shows how the records, or the lines, are.
-fn samples(dataset: &Dataset) -> [(&'static str, Option<&Value>); 3] {
-    let description = &dataset.metadata().description;
-    [
-        ("samples", description.more.get("samples")),
-        ("first_lines", description.summary.get("firstLines")),
-        ("last_lines", description.summary.get("lastLines")),
-    ]
-}
-
 /// The tables of a dataset, with their fields; of the result of a query, its columns.
 fn tables(dataset: &Dataset) -> Vec<Known<'_>> {
-    let description = &dataset.metadata().description;
-    let facts =
-        description.more.get("tables").and_then(Value::as_array).filter(|it| !it.is_empty());
-    let Some(facts) = facts else {
-        let facts = &description.schema;
-        let name = dataset.id().to_string();
-        return vec![Known { name, facts, fields: paths(&facts["fields"]) }];
-    };
-    let names = table_names(dataset).into_iter();
-    let known = facts.iter().zip(names).map(|(facts, name)| Known {
+    let tables = dataset.facts().tables();
+    if tables.is_empty() {
+        let schema = dataset.metadata().description.schema.as_ref();
+        let fields = paths(schema.map(|schema| schema.fields.as_slice()).unwrap_or_default());
+        return vec![Known { name: dataset.id().to_string(), facts: None, fields }];
+    }
+    let known = tables.iter().zip(table_names(dataset)).map(|(table, name)| Known {
         name: table_name(dataset.id(), &name),
-        facts,
-        fields: paths(&facts["fields"]),
+        facts: Some(table),
+        fields: paths(&table.fields),
     });
     known.collect()
 }
 
 /// The fields of a table and, by their paths, the members of structs.
-fn paths(fields: &Value) -> Vec<Named<'_>> {
+fn paths(fields: &[Field]) -> Vec<Named<'_>> {
     let mut found = Vec::new();
     add_paths(&mut found, fields, "");
     found
 }
 
-fn add_paths<'a>(found: &mut Vec<Named<'a>>, fields: &'a Value, within: &str) {
-    for field in fields.as_array().into_iter().flatten() {
-        let name = field.get("column").unwrap_or(&field["name"]).as_str().unwrap_or_default();
-        let path = format!("{within}{}", identifier(name));
+fn add_paths<'a>(found: &mut Vec<Named<'a>>, fields: &'a [Field], within: &str) {
+    for field in fields {
+        let path = format!("{within}{}", identifier(field.column()));
         let inside = format!("{path}.");
         found.push(Named { path, kind: kind(field), facts: field });
-        match field["type"].as_str() {
-            Some("struct") => add_paths(found, &field["fields"], &inside),
-            Some("json") => add_members(found, &field["fields"], &inside[..inside.len() - 1]),
+        match field.kind {
+            Type::Struct => add_paths(found, &field.fields, &inside),
+            Type::Json => add_members(found, &field.fields, &inside[..inside.len() - 1]),
             _ => {}
         }
     }
 }
 
 /// The members of objects among values that are JSON, by how to get there.
-fn add_members<'a>(found: &mut Vec<Named<'a>>, fields: &'a Value, column: &str) {
-    for field in fields.as_array().into_iter().flatten() {
-        let name = field["name"].as_str().unwrap_or_default();
+fn add_members<'a>(found: &mut Vec<Named<'a>>, fields: &'a [Field], column: &str) {
+    for field in fields {
+        let name = field.name();
         // One that could be a path is written as one.
         let key = if name.is_empty() {
             "/".to_owned()
@@ -216,28 +220,30 @@ fn add_members<'a>(found: &mut Vec<Named<'a>>, fields: &'a Value, column: &str) 
 }
 
 /// A field's type, with that of what is in it.
-fn kind(field: &Value) -> String {
-    let name = field["type"].as_str().unwrap_or_default();
-    match name {
-        "list" => format!("list of {}", kind(&field["items"])),
-        "map" => format!("map to {}", kind(&field["values"])),
-        "timestamp" if field.get("localColumn").is_some() => "timestamp, UTC in SQL".to_owned(),
-        other => other.to_owned(),
+fn kind(field: &Field) -> String {
+    let inside = |field: &Option<Box<Field>>| field.as_deref().map(kind).unwrap_or_default();
+    match &field.kind {
+        Type::List => format!("list of {}", inside(&field.items)),
+        Type::Map => format!("map to {}", inside(&field.values)),
+        Type::Timestamp if field.local_column.is_some() => "timestamp, UTC in SQL".to_owned(),
+        other => other.name().to_owned(),
     }
 }
 
 impl Known<'_> {
-    fn told(&self, facts: &[&str], shown: usize) -> String {
+    fn told(&self, facts: &[Fact], shown: usize) -> String {
         let mut members = vec![json::member("name", &Value::from(self.name.as_str()).to_string())];
-        for fact in ["path", "records"] {
-            members.push(json::member(fact, &self.facts[fact].to_string()));
+        if let Some(table) = self.facts {
+            members.push(json::member("path", &Value::from(table.path.as_str()).to_string()));
+            members.push(json::member("records", &table.records.to_string()));
         }
-        let mut with = self.facts["carried"].as_array().cloned().unwrap_or_default();
-        if self.facts["hasNumber"] == true {
-            with.insert(0, "_parent".into());
-        }
-        if !with.is_empty() {
-            members.push(json::member("with", &Value::from(with).to_string()));
+        if let Some(within) = self.facts.and_then(|table| table.within.as_ref()) {
+            let number = within.has_number.then_some("_parent");
+            let carried = within.carried.iter().map(String::as_str);
+            let with: Vec<&str> = number.into_iter().chain(carried).collect();
+            if !with.is_empty() {
+                members.push(json::member("with", &json!(with).to_string()));
+            }
         }
         members.extend(fields_of(self, facts, shown));
         format!("{{{}}}", members.join(","))
@@ -245,7 +251,7 @@ impl Known<'_> {
 }
 
 /// The fields of a table, and how many are left out.
-fn fields_of(table: &Known<'_>, facts: &[&str], shown: usize) -> Vec<String> {
+fn fields_of(table: &Known<'_>, facts: &[Fact], shown: usize) -> Vec<String> {
     let mut members = Vec::new();
     let told: Vec<String> =
         table.fields.iter().take(shown).map(|field| one(field, facts)).collect();
@@ -259,28 +265,34 @@ fn fields_of(table: &Known<'_>, facts: &[&str], shown: usize) -> Vec<String> {
     members
 }
 
-fn one(field: &Named<'_>, facts: &[&str]) -> String {
-    let mut known = vec![("name", Value::from(field.path.as_str()))];
+fn one(field: &Named<'_>, facts: &[Fact]) -> String {
+    let Named { path, kind, facts: field } = field;
+    let mut known = vec![("name", json!(path)), ("type", json!(kind))];
     for fact in facts {
-        let Some(value) = field.facts.get(fact) else { continue };
-        // Nothing missing is nothing to tell.
-        if is_empty(value) || (*fact == "nulls" && *value == 0) {
-            continue;
-        }
-        match *fact {
-            "type" => known.push(("type", field.kind.as_str().into())),
-            "distinct" if field.facts["distinctIsExact"] == false => {
-                known.push(("distinct_about", value.clone()));
+        match fact {
+            // Nothing missing is nothing to tell.
+            Fact::Nulls => {
+                known.extend(field.nulls.filter(|it| *it > 0).map(|it| ("nulls", json!(it))));
             }
-            fact => known.push((fact, value.clone())),
+            Fact::Distinct => {
+                let is_about = field.distinct_is_exact == Some(false);
+                let name = if is_about { "distinct_about" } else { "distinct" };
+                known.extend(field.distinct.map(|count| (name, json!(count))));
+            }
+            Fact::Range => {
+                known.extend(field.min.as_ref().map(|min| ("min", json!(min))));
+                known.extend(field.max.as_ref().map(|max| ("max", json!(max))));
+            }
+            Fact::Top if field.top.is_empty() => {}
+            Fact::Top => known.push(("top", json!(field.top))),
+            Fact::Kinds if field.kinds.is_empty() => {}
+            Fact::Kinds => known.push(("kinds", json!(field.kinds))),
+            Fact::Lengths => {
+                known.extend(field.shortest_list.map(|length| ("shortestList", json!(length))));
+                known.extend(field.longest_list.map(|length| ("longestList", json!(length))));
+            }
         }
     }
-    if let Some(local) = field.facts.get("localColumn") {
-        known.push(("local_time_in", local.clone()));
-    }
+    known.extend(field.local_column.as_ref().map(|local| ("local_time_in", json!(local))));
     json::object(known)
-}
-
-fn is_empty(value: &Value) -> bool {
-    value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty)
 }

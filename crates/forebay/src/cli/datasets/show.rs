@@ -3,9 +3,11 @@
 use std::io::Write;
 
 use anyhow::Result;
-use forebay_store::Dataset;
+use forebay_store::{
+    Dataset,
+    facts::{self, Field, Type},
+};
 use forebay_tools::brief;
-use serde_json::Value;
 
 use crate::cli::{
     figures::{counted, grouped, size},
@@ -23,7 +25,7 @@ const MAX_ARGUMENTS_CHARS: usize = 2_000;
 pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
     let metadata = dataset.metadata();
     let description = &metadata.description;
-    let tokens = description.more.get("tokens").and_then(Value::as_u64);
+    let tokens = description.facts.tokens;
     let tokens = tokens.map(|tokens| format!(", about {}", counted(tokens, "token")));
     let mut facts = vec![
         ("Server", harmless(&description.server)),
@@ -31,7 +33,7 @@ pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
         ("Captured", metadata.timestamp.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
         ("Size", size(metadata.bytes()) + &tokens.unwrap_or_default()),
     ];
-    let arguments = description.more.get("arguments");
+    let arguments = description.facts.arguments.as_ref();
     facts.extend(arguments.map(|arguments| {
         ("Arguments", harmless(&brief(arguments, MAX_ARGUMENTS_CHARS).to_string()))
     }));
@@ -41,13 +43,15 @@ pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
     for (name, fact) in facts {
         writeln!(screen, "{name:9}  {fact}")?;
     }
-    if let Some(query) = description.more.get("query").and_then(Value::as_str) {
-        let about = description.more.get("queryDataset").and_then(Value::as_str);
-        print_query(query, about, screen)?;
+    if let Some(query) = &description.facts.query {
+        print_query(query, description.facts.query_dataset.as_deref(), screen)?;
     }
-    match description.more.get("tables").and_then(Value::as_array) {
-        Some(tables) => tables.iter().try_for_each(|table| print_table(dataset, table, screen)),
-        None => print_schema(&description.schema["fields"], screen),
+    match (&description.facts.tables, &description.schema) {
+        (Some(tables), _) => {
+            tables.iter().try_for_each(|table| print_table(dataset, table, screen))
+        }
+        (None, Some(schema)) => print_schema(&schema.fields, screen),
+        (None, None) => Ok(()),
     }
 }
 
@@ -60,14 +64,13 @@ fn print_query(query: &str, about: Option<&str>, screen: &mut Screen) -> Result<
 }
 
 /// Prints the facts of each field.
-fn print_table(dataset: &Dataset, table: &Value, screen: &mut Screen) -> Result<()> {
-    let path = harmless(table["path"].as_str().unwrap_or_default());
-    let records = table["records"].as_u64().unwrap_or_default();
-    let name = match table["name"].as_str() {
+fn print_table(dataset: &Dataset, table: &facts::Table, screen: &mut Screen) -> Result<()> {
+    let path = harmless(&table.path);
+    let name = match table.name.as_deref() {
         None | Some("") => String::new(),
         Some(name) => format!(", as {}_{name}", dataset.id()),
     };
-    writeln!(screen, "\n{} at {path}{name}", counted(records, "record"))?;
+    writeln!(screen, "\n{} at {path}{name}", counted(table.records, "record"))?;
     let mut facts = Table::new([
         Column::Flexible("FIELD"),
         Column::Left("TYPE"),
@@ -76,83 +79,71 @@ fn print_table(dataset: &Dataset, table: &Value, screen: &mut Screen) -> Result<
         Column::Flexible("RANGE"),
         Column::Flexible("MOST FREQUENT"),
     ]);
-    add_fields(&mut facts, &table["fields"], "");
+    add_fields(&mut facts, &table.fields, "");
     writeln!(screen)?;
     Ok(facts.print(screen)?)
 }
 
 /// Adds the fields of a table and, by their paths, the members of structs.
-fn add_fields(facts: &mut Table<'_>, fields: &Value, within: &str) {
-    for field in fields.as_array().into_iter().flatten() {
-        let name = format!("{within}{}", text(&field["name"]));
+fn add_fields(facts: &mut Table<'_>, fields: &[Field], within: &str) {
+    for field in fields {
+        let name = format!("{within}{}", field.name());
         facts.push([
             name.clone(),
             kind(field),
-            field["nulls"].as_u64().map(grouped).unwrap_or_default(),
+            field.nulls.map(grouped).unwrap_or_default(),
             distinct(field),
             range(field),
             most_frequent(field),
         ]);
-        if field["type"] == "struct" {
-            add_fields(facts, &field["fields"], &format!("{name}."));
+        if field.kind == Type::Struct {
+            add_fields(facts, &field.fields, &format!("{name}."));
         }
     }
 }
 
 /// A field's type, with that of what is in it.
-fn kind(field: &Value) -> String {
-    match field["type"].as_str() {
-        Some("list") => format!("list of {}", kind(&field["items"])),
-        Some("map") => format!("map to {}", kind(&field["values"])),
-        Some("timestamp") if field.get("localColumn").is_some() => {
-            format!("timestamp, UTC in SQL, local in {}", text(&field["localColumn"]))
-        }
-        _ => text(&field["type"]),
+fn kind(field: &Field) -> String {
+    let inside = |field: &Option<Box<Field>>| field.as_deref().map(kind).unwrap_or_default();
+    match (&field.kind, &field.local_column) {
+        (Type::List, _) => format!("list of {}", inside(&field.items)),
+        (Type::Map, _) => format!("map to {}", inside(&field.values)),
+        (Type::Timestamp, Some(local)) => format!("timestamp, UTC in SQL, local in {local}"),
+        (other, _) => other.name().to_owned(),
     }
 }
 
 /// Prints the name and type of each field, where no more is known.
-fn print_schema(fields: &Value, screen: &mut Screen) -> Result<()> {
-    let Some(fields) = fields.as_array().filter(|fields| !fields.is_empty()) else {
+fn print_schema(fields: &[Field], screen: &mut Screen) -> Result<()> {
+    if fields.is_empty() {
         return Ok(());
-    };
+    }
     let mut types = Table::new([Column::Flexible("FIELD"), Column::Left("TYPE")]);
     for field in fields {
-        types.push([text(&field["name"]), text(&field["type"])]);
+        types.push([field.name().to_owned(), field.kind.name().to_owned()]);
     }
     writeln!(screen)?;
     Ok(types.print(screen)?)
 }
 
-fn distinct(field: &Value) -> String {
-    let about = if field["distinctIsExact"] == false { "~" } else { "" };
-    let count = field["distinct"].as_u64();
-    count.map(|count| format!("{about}{}", grouped(count))).unwrap_or_default()
+fn distinct(field: &Field) -> String {
+    let about = if field.distinct_is_exact == Some(false) { "~" } else { "" };
+    field.distinct.map(|count| format!("{about}{}", grouped(count))).unwrap_or_default()
 }
 
 /// From the least to the greatest value, or how long the longest is.
-fn range(field: &Value) -> String {
-    let (min, max) = (text(&field["min"]), text(&field["max"]));
-    if !min.is_empty() || !max.is_empty() {
-        return format!("{} .. {}", cut(&min, MAX_VALUE_CHARS), cut(&max, MAX_VALUE_CHARS));
+fn range(field: &Field) -> String {
+    if [&field.min, &field.max].into_iter().flatten().any(|end| !end.is_empty()) {
+        let end = |end: &Option<String>| cut(end.as_deref().unwrap_or_default(), MAX_VALUE_CHARS);
+        return format!("{} .. {}", end(&field.min), end(&field.max));
     }
-    let longest = field["longest"].as_u64();
-    longest.map(|longest| format!("up to {} long", grouped(longest))).unwrap_or_default()
+    let longest = field.longest.map(|longest| grouped(longest as u64));
+    longest.map(|longest| format!("up to {longest} long")).unwrap_or_default()
 }
 
-fn most_frequent(field: &Value) -> String {
-    let values = field["top"].as_array().into_iter().flatten().take(SHOWN_VALUES);
-    let shown = values.map(|pair| {
-        let count = pair[1].as_u64().unwrap_or_default();
-        format!("{} {}", cut(&text(&pair[0]), MAX_VALUE_CHARS), grouped(count))
-    });
+fn most_frequent(field: &Field) -> String {
+    let shown = field.top.iter().take(SHOWN_VALUES);
+    let shown =
+        shown.map(|(value, count)| format!("{} {}", cut(value, MAX_VALUE_CHARS), grouped(*count)));
     shown.collect::<Vec<_>>().join(", ")
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
-    }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use forebay_query::Conduct;
+use forebay_query::Observer;
 use forebay_store::{Collected, Dataset, Entry, Filter, Retention, Store};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

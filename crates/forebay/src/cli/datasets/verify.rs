@@ -4,7 +4,7 @@ use std::{io::Write, process::ExitCode};
 
 use anyhow::Result;
 use clap::Args;
-use forebay_query::Conduct;
+use forebay_query::Observer;
 use forebay_store::{DatasetId, Fault, Findings, Store, Verification};
 use serde_json::{Value, json};
 

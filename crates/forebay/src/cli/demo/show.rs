@@ -69,7 +69,7 @@ fn quote(text: &str, screen: &mut Screen) -> Result<()> {
 /// What was saved, and that nothing was lost.
 pub(super) fn total(exchanges: &[Exchange], screen: &mut Screen) -> Result<()> {
     let sum = |side: fn(&Exchange) -> &Value| -> u64 {
-        exchanges.iter().map(|exchange| forebay_intercept::tokens(text(side(exchange)))).sum()
+        exchanges.iter().map(|exchange| forebay_records::tokens(text(side(exchange)))).sum()
     };
     let before = sum(|exchange| &exchange.on_its_own);
     let after = sum(|exchange| &exchange.with_forebay);
@@ -129,6 +129,6 @@ fn text(result: &Value) -> &str {
 
 /// How long a text is, in bytes and in tokens.
 fn weight(text: &str) -> String {
-    let tokens = grouped(forebay_intercept::tokens(text));
+    let tokens = grouped(forebay_records::tokens(text));
     format!("{:>8}  {tokens:>8} tokens", size(text.len() as u64))
 }

@@ -146,7 +146,7 @@ fn every_reply_fits_its_budget_and_none_is_captured_again() {
             let query = format!("FROM {table}");
             let arguments = json!({"query": query, "format": format, "max_tokens": max});
             let reply = client.call("analyze-with-duckdb", &arguments);
-            let tokens = forebay_intercept::tokens(&reply.all_text());
+            let tokens = forebay_records::tokens(&reply.all_text());
             assert!((limit / 4..=limit).contains(&tokens), "{tokens} tokens: {arguments}");
             assert!(!reply.text(0).contains("Large response detected"), "{reply:?}");
         }
@@ -155,7 +155,7 @@ fn every_reply_fits_its_budget_and_none_is_captured_again() {
         for table in [&id, &texts] {
             let arguments = json!({"dataset_id": table, "limit": 1_000, "max_tokens": max});
             let read = client.read(&arguments);
-            let tokens = forebay_intercept::tokens(&read.all_text());
+            let tokens = forebay_records::tokens(&read.all_text());
             assert!((limit / 4..=limit).contains(&tokens), "{tokens} tokens: {arguments}");
             read.json();
         }
@@ -207,7 +207,7 @@ fn errors_fit_too_whatever_they_quote() {
         ),
     ] {
         let reply = client.analyze(&query);
-        let tokens = forebay_intercept::tokens(&reply.all_text());
+        let tokens = forebay_records::tokens(&reply.all_text());
         assert!(tokens <= 4_000, "{tokens} tokens: {query:.80}");
     }
 }

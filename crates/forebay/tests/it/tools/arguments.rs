@@ -60,7 +60,7 @@ fn long_arguments_leave_room_for_all_entries() {
         client.call("file", &json!({"path": path, "query": query}));
     }
     let list = client.call("list-saved-datasets", &json!({"limit": 20}));
-    assert!(forebay_intercept::tokens(&list.all_text()) <= 4_000);
+    assert!(forebay_records::tokens(&list.all_text()) <= 4_000);
     let list = list.json();
     let listed = list["results"].as_array().unwrap();
     assert_eq!(listed.len(), 20);
@@ -71,7 +71,7 @@ fn long_arguments_leave_room_for_all_entries() {
     assert!(kept.rows().ends_with("\ntrue"), "{kept:?}");
     let id = listed[0]["dataset_id"].as_str().unwrap();
     let summary = client.read(&json!({"dataset_id": id, "summary_only": true, "max_tokens": 300}));
-    assert!(forebay_intercept::tokens(&summary.all_text()) <= 300);
+    assert!(forebay_records::tokens(&summary.all_text()) <= 300);
     assert!(summary.json()["arguments"]["query"].as_str().unwrap().starts_with("many"));
 }
 

@@ -1,8 +1,6 @@
+use forebay_records::{Counts, Format, Nested};
+
 use super::*;
-use crate::{
-    profile::Nested,
-    shape::{Counts, Format},
-};
 
 fn field(name: &str, kind: Kind, top: &[&str]) -> Field {
     Field {

@@ -13,7 +13,13 @@ use duckdb::Connection;
 use tempfile::TempDir;
 
 use super::cases::RECORDS;
-use crate::{Limits, columns::literal, engine::Engine, guard::Approved, library, views::View};
+use crate::{
+    Limits,
+    columns::literal,
+    engine::{Engine, View},
+    guard::Approved,
+    library,
+};
 
 /// What the files say that must not be read.
 pub(super) const CANARY: &str = "tweet-tweet-7f3a";

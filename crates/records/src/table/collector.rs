@@ -1,0 +1,495 @@
+//! Collects the facts of a field, value by value.
+
+use std::{borrow::Cow, mem};
+
+use forebay_wire::walk::{self, Number};
+
+use super::{
+    distinct::{Allowance, Count, Distinct, hash},
+    field::{Field, Raw, is_marker},
+    inside::Inside,
+    kind::Kind,
+    kinds::Kinds,
+    long_text, range,
+    reading::Reading,
+};
+use crate::strings::text_of;
+
+const TOP: usize = 5;
+
+/// A field in the making.
+#[derive(Debug)]
+pub(super) struct Collector {
+    name: String,
+    last_record: u64,
+    /// How often it occurs, null or not.
+    pub(super) occurrences: u64,
+    kinds: Kinds,
+    distinct: Distinct,
+    /// What covers all values that are neither objects nor lists.
+    plain: Option<Kind>,
+    integers: Option<(i128, i128)>,
+    /// The integers so far came in ascending order, so no two are the same.
+    is_ascending: bool,
+    floats: Option<(f64, f64)>,
+    texts: Option<(Vec<u8>, Vec<u8>)>,
+    /// How the first time is written, and whether another is written differently.
+    style: Option<(u8, Vec<u8>)>,
+    has_styles: bool,
+    has_offset: bool,
+    longest: usize,
+    /// Cells such as `NA`, and how often each occurs.
+    markers: Vec<(Vec<u8>, u64)>,
+    inside: Inside,
+}
+
+impl Collector {
+    pub(super) fn new(name: String) -> Self {
+        Self {
+            name,
+            last_record: 0,
+            occurrences: 0,
+            kinds: Kinds::default(),
+            distinct: Distinct::default(),
+            plain: None,
+            integers: None,
+            is_ascending: true,
+            floats: None,
+            texts: None,
+            style: None,
+            has_styles: false,
+            has_offset: false,
+            longest: 0,
+            markers: Vec::new(),
+            inside: Inside::default(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What its values are, roughly; `None` if there are none.
+    pub(super) fn broad_kind(&self) -> Option<Kind> {
+        let kind = self.kind(Some(Kind::Struct));
+        (kind != Kind::Null).then_some(kind)
+    }
+
+    pub(super) fn is_called(&self, name: &[u8]) -> bool {
+        self.name.as_bytes() == name
+    }
+
+    /// Takes what was seen in later records into account. Not for cells.
+    pub(super) fn merge(&mut self, later: Self, reading: &mut Reading) {
+        self.occurrences += later.occurrences;
+        self.kinds.merge(later.kinds);
+        self.longest = self.longest.max(later.longest);
+        self.plain = match (self.plain, later.plain) {
+            (Some(ours), Some(theirs)) => Some(ours.or(theirs)),
+            (ours, theirs) => ours.or(theirs),
+        };
+        self.is_ascending &= later.is_ascending
+            && match (self.integers, later.integers) {
+                (Some((_, high)), Some((low, _))) => high < low,
+                _ => true,
+            };
+        self.distinct.merge(later.distinct, &mut reading.allowance);
+        self.has_styles |= later.has_styles
+            || matches!((&self.style, &later.style), (Some(ours), Some(theirs)) if ours != theirs);
+        self.style = self.style.take().or(later.style);
+        self.has_offset |= later.has_offset;
+        for integer in later.integers.into_iter().flat_map(|(low, high)| [low, high]) {
+            let (low, high) = self.integers.unwrap_or((integer, integer));
+            self.integers = Some((low.min(integer), high.max(integer)));
+        }
+        for float in later.floats.into_iter().flat_map(|(low, high)| [low, high]) {
+            let (low, high) = self.floats.unwrap_or((float, float));
+            self.floats = Some((low.min(float), high.max(float)));
+        }
+        for text in later.texts.into_iter().flat_map(|(low, high)| [low, high]) {
+            self.extend_texts(&text);
+        }
+        self.inside.merge(later.inside, reading);
+    }
+
+    /// Takes the value of this field in a record into account.
+    pub(super) fn see(&mut self, record: u64, raw: Raw<'_>, reading: &mut Reading) {
+        match raw {
+            Raw::Json(json) => drop(self.value(record, json, reading)),
+            Raw::Text(text) if self.is_first(record) => self.text(text, reading),
+            Raw::Cell(cell) if self.is_first(record) => self.cell(cell, reading),
+            Raw::Text(_) | Raw::Cell(_) => {}
+        }
+    }
+
+    /// Takes the JSON value at the front of `json` into account, and returns what follows it; `None`
+    /// if it has no end.
+    #[inline]
+    pub(super) fn value<'j>(
+        &mut self,
+        record: u64,
+        json: &'j [u8],
+        reading: &mut Reading,
+    ) -> Option<&'j [u8]> {
+        let is_first = self.is_first(record);
+        match json.first()? {
+            b'"' => {
+                let (text, is_plain, after) = walk::text(json)?;
+                let written = &json[..text.len() + 2];
+                reading.check_unless(is_plain, written);
+                if is_first && !self.take_long_text(text, is_plain, reading) {
+                    let text = if is_plain { Cow::Borrowed(text) } else { text_of(written) };
+                    if reading.rules.has_cells {
+                        self.cell(&text, reading);
+                    } else {
+                        self.text(&text, reading);
+                    }
+                }
+                Some(after)
+            }
+            b'0'..=b'9' | b'-' => {
+                let (number, after) = walk::number(json);
+                reading.is_valid &= number.is_valid();
+                if is_first {
+                    self.number(number, reading);
+                }
+                Some(after)
+            }
+            b'{' if is_first => self.container(Kind::Struct, json, reading),
+            b'[' if is_first => self.container(Kind::List, json, reading),
+            first => {
+                let (value, after) = reading.skip(json)?;
+                if is_first && matches!(first, b't' | b'f') {
+                    self.boolean(value, reading);
+                }
+                Some(after)
+            }
+        }
+    }
+
+    /// True if a record has no value for this field yet. Of several the first counts.
+    #[inline]
+    fn is_first(&mut self, record: u64) -> bool {
+        let is_first = mem::replace(&mut self.last_record, record) != record;
+        self.occurrences += u64::from(is_first);
+        is_first
+    }
+
+    fn container<'j>(
+        &mut self,
+        kind: Kind,
+        json: &'j [u8],
+        reading: &mut Reading,
+    ) -> Option<&'j [u8]> {
+        let rest = if kind == Kind::Struct {
+            self.kinds.structs += 1;
+            self.inside.object(json, reading)
+        } else {
+            self.kinds.lists += 1;
+            self.inside.list(json, reading)
+        }?;
+        self.longest = self.longest.max(json.len() - rest.len());
+        Some(rest)
+    }
+
+    /// Takes a text into account that stands for itself.
+    #[inline]
+    pub(super) fn text(&mut self, text: &[u8], reading: &mut Reading) {
+        self.kinds.texts += 1;
+        if self.is_new(hash(text, true), text, &mut reading.allowance) {
+            self.longest = self.longest.max(text.len());
+            let detects = reading.rules.detects_types;
+            self.learn(if detects { Kind::of_text(text) } else { Kind::String }, text, Kind::or);
+        }
+    }
+
+    /// Takes a text into account that is too long to be decoded whole; `false` if it is not.
+    fn take_long_text(&mut self, written: &[u8], is_plain: bool, reading: &mut Reading) -> bool {
+        if is_plain || written.len() < long_text::MIN_BYTES {
+            return false;
+        }
+        let Some(text) = long_text::read(written) else { return false };
+        self.kinds.texts += 1;
+        if self.is_new(text.hash, written, &mut reading.allowance) {
+            self.longest = self.longest.max(text.bytes);
+            let cover = if reading.rules.has_cells { Kind::or_text } else { Kind::or };
+            self.learn(Kind::String, &text.head, cover);
+        }
+        true
+    }
+
+    fn cell(&mut self, cell: &[u8], reading: &mut Reading) {
+        if cell.is_empty() {
+            return;
+        }
+        if is_marker(cell) {
+            self.mark(cell);
+            return;
+        }
+        self.filled_cell(cell, reading);
+    }
+
+    fn filled_cell(&mut self, cell: &[u8], reading: &mut Reading) {
+        self.kinds.texts += 1;
+        if self.is_new(hash(cell, true), cell, &mut reading.allowance) {
+            let trimmed = cell.trim_ascii();
+            let detects = reading.rules.detects_types;
+            let kind = if detects { Kind::of_cell(trimmed) } else { Kind::String };
+            // White space belongs to a text, not to a number.
+            let text = if kind.is_text() { cell } else { trimmed };
+            self.longest = self.longest.max(text.len());
+            // Unlike in JSON nothing says that a cell is more than text.
+            self.learn(kind, text, Kind::or_text);
+            if !kind.is_text() {
+                self.extend_texts(text);
+            }
+        }
+    }
+
+    /// Takes note of a cell that says that there is no value, unless the others turn out to be texts.
+    fn mark(&mut self, text: &[u8]) {
+        match self.markers.iter_mut().find(|(marker, _)| marker == text) {
+            Some((_, count)) => *count += 1,
+            None => self.markers.push((text.to_vec(), 1)),
+        }
+    }
+
+    fn boolean(&mut self, json: &[u8], reading: &mut Reading) {
+        self.kinds.booleans += 1;
+        if self.is_new(hash(json, false), json, &mut reading.allowance) {
+            self.longest = self.longest.max(json.len());
+            self.learn(Kind::Boolean, json, Kind::or);
+        }
+    }
+
+    fn number(&mut self, number: Number<'_>, reading: &mut Reading) {
+        let Number { json, is_integer, has_exponent } = number;
+        if is_integer {
+            self.kinds.integers += 1;
+        } else {
+            self.kinds.floats += 1;
+        }
+        let is_plain = if is_integer { json != b"-0" } else { json.last() != Some(&b'0') };
+        let value = if is_plain && !has_exponent { Cow::Borrowed(json) } else { canonical(json) };
+        let is_new = self.is_new(hash(&value, false), &value, &mut reading.allowance);
+        if is_new {
+            self.learn(if is_integer { Kind::Integer } else { Kind::Float }, &value, Kind::or);
+        } else if !is_integer && self.plain == Some(Kind::Integer) {
+            // 1.0 after 1: nothing new but that it is written as a float.
+            self.plain = Some(Kind::Float);
+        }
+        self.longest = self.longest.max(json.len());
+    }
+
+    #[inline]
+    fn is_new(&mut self, hash: u64, value: &[u8], allowance: &mut Allowance) -> bool {
+        let is_new = self.distinct.add(hash, value, allowance);
+        self.is_ascending &= is_new;
+        is_new
+    }
+
+    /// What a value tells that has not been seen before.
+    fn learn(&mut self, kind: Kind, value: &[u8], cover: fn(Kind, Kind) -> Kind) {
+        let kind = if kind == Kind::Integer { self.integer(value) } else { kind };
+        self.plain = Some(self.plain.map_or(kind, |known| cover(known, kind)));
+        if kind == Kind::Float {
+            self.extend_floats(value);
+        } else if kind.is_text() {
+            self.extend_texts(value);
+        }
+        if kind == Kind::Timestamp && !self.has_offset {
+            self.has_offset = range::has_offset(value);
+        }
+        if kind == Kind::Timestamp && !self.has_styles {
+            let (separator, zone) = range::time_style(value);
+            match &self.style {
+                Some((known, its_zone)) => {
+                    self.has_styles = *known != separator || its_zone != zone;
+                }
+                None => self.style = Some((separator, zone.to_vec())),
+            }
+        }
+    }
+
+    /// Takes an integer into account; it is a float if it is longer than any integer in SQL.
+    fn integer(&mut self, value: &[u8]) -> Kind {
+        const MAX: i128 = 10_i128.pow(38);
+        let parsed = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+        let Some(integer) = parsed.filter(|integer| (1 - MAX..MAX).contains(integer)) else {
+            return Kind::Float;
+        };
+        let (low, high) = self.integers.unwrap_or((integer, integer));
+        self.is_ascending &= self.integers.is_none() || integer > high;
+        self.integers = Some((low.min(integer), high.max(integer)));
+        Kind::Integer
+    }
+
+    fn extend_floats(&mut self, value: &[u8]) {
+        let text = std::str::from_utf8(value).unwrap_or_default();
+        let float: f64 = text.parse().unwrap_or_default();
+        let (low, high) = self.floats.unwrap_or((float, float));
+        self.floats = Some((low.min(float), high.max(float)));
+    }
+
+    fn extend_texts(&mut self, value: &[u8]) {
+        // What is longer has no range, however it goes on.
+        let value = &value[..value.len().min(range::MAX_BYTES + 1)];
+        match &mut self.texts {
+            None => self.texts = Some((value.to_vec(), value.to_vec())),
+            Some((low, high)) => {
+                if value < low.as_slice() {
+                    value.clone_into(low);
+                } else if value > high.as_slice() {
+                    value.clone_into(high);
+                }
+            }
+        }
+    }
+
+    /// The facts, where there are `records` that could have this field.
+    pub(super) fn finish(mut self, records: u64, reading: &mut Reading) -> Field {
+        if self.plain.is_none_or(|kind| kind.is_text() && !kind.is_number_or_time()) {
+            // Among texts it is one of them.
+            for (marker, count) in mem::take(&mut self.markers) {
+                for _ in 0..count {
+                    self.filled_cell(&marker, reading);
+                }
+            }
+        }
+        if self.plain.is_none() {
+            self.settle_empty_containers();
+        }
+        let inside = mem::take(&mut self.inside).finish(self.kinds, records, reading);
+        let kind = if inside.is_whole { self.kind(inside.object_kind()) } else { Kind::Json };
+        let (mut distinct, mut range, mut top) = (None, None, Vec::new());
+        if !matches!(kind, Kind::Struct | Kind::Map | Kind::List | Kind::Json) {
+            distinct = Some(self.count(kind));
+            range = self.range(kind);
+            top = self.top();
+        }
+        Field {
+            column: self.name.clone(),
+            name: self.name,
+            carried: None,
+            kind,
+            has_offset: kind == Kind::Timestamp && self.has_offset,
+            local: None,
+            present: self.kinds.all(),
+            nulls: records - self.kinds.all(),
+            distinct,
+            range,
+            top,
+            longest: self.longest,
+            kinds: if kind == Kind::Json { self.kinds.listed() } else { Vec::new() },
+            inside,
+        }
+    }
+
+    /// Some languages write an empty map as an empty list, and the other way round: it counts as what
+    /// the others are.
+    fn settle_empty_containers(&mut self) {
+        let Kinds { structs, lists, .. } = self.kinds;
+        if lists > 0 && self.inside.has_members() && self.inside.only_empty_lists() {
+            self.kinds.structs += mem::take(&mut self.kinds.lists);
+            self.inside.forget_lists();
+        } else if structs > 0 && self.inside.has_items() && !self.inside.has_members() {
+            self.kinds.lists += mem::take(&mut self.kinds.structs);
+            self.inside.objects_are_lists(structs);
+        }
+    }
+
+    /// What covers all values, given what its objects are.
+    fn kind(&self, objects: Option<Kind>) -> Kind {
+        let Kinds { structs, lists, .. } = self.kinds;
+        match (structs > 0, lists > 0, self.plain) {
+            (false, false, plain) => plain.unwrap_or(Kind::Null),
+            (true, false, None) => objects.unwrap_or(Kind::Json),
+            (false, true, None) => Kind::List,
+            _ => Kind::Json,
+        }
+    }
+
+    fn count(&mut self, kind: Kind) -> Count {
+        match self.distinct.count() {
+            // Two ways to write a time may be the same time.
+            Count::Exactly(count) if kind == Kind::Timestamp && self.has_styles => {
+                Count::About(count)
+            }
+            Count::Exactly(count) => Count::Exactly(count),
+            Count::About(_) if self.is_ascending && kind == Kind::Integer => {
+                Count::Exactly(self.kinds.all())
+            }
+            // No more than there are values, or integers between the least and the greatest.
+            Count::About(count) => {
+                let between = match (kind, self.integers) {
+                    (Kind::Integer, Some((low, high))) => {
+                        high.checked_sub(low).and_then(|span| u64::try_from(span + 1).ok())
+                    }
+                    _ => None,
+                };
+                Count::About(count.min(self.kinds.all()).min(between.unwrap_or(u64::MAX)))
+            }
+        }
+    }
+
+    fn range(&self, kind: Kind) -> Option<(String, String)> {
+        match kind {
+            Kind::Integer | Kind::Float => range::of_numbers(self.integers, self.floats),
+            // Written differently, the order of the texts is not that of the times.
+            Kind::Timestamp if self.has_styles => None,
+            Kind::String | Kind::Timestamp | Kind::Date => {
+                self.texts.as_ref().and_then(range::of_texts)
+            }
+            _ => None,
+        }
+    }
+
+    fn top(&self) -> Vec<(String, u64)> {
+        let Some(listed) = self.distinct.listed() else { return Vec::new() };
+        let mut top: Vec<(String, u64)> =
+            listed.into_iter().map(|(value, count)| (lossy(value), count)).collect();
+        // The same order in every run.
+        top.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
+        // If each occurs once, none is more frequent than another.
+        let is_telling = top.first().is_some_and(|(_, count)| *count > 1);
+        top.truncate(if is_telling { TOP } else { 0 });
+        top
+    }
+}
+
+/// A number such that equal ones read the same: 1.0 and 1e0 are 1.
+fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
+    let text = std::str::from_utf8(json).unwrap_or_default();
+    match text.parse::<f64>() {
+        // `Display` writes no exponent and no needless zero.
+        Ok(value) => Cow::Owned((if value == 0.0 { 0.0 } else { value }).to_string().into_bytes()),
+        Err(_) => Cow::Borrowed(json),
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Rules, *};
+
+    #[test]
+    fn a_long_text_is_not_remembered_whole() {
+        let rules = Rules { sample_size: 0, detects_types: true, has_cells: false };
+        let (mut collector, mut reading) = (Collector::new("v".to_owned()), Reading::new(rules));
+        let long = "line\\n".repeat(long_text::MIN_BYTES / 5);
+        for (record, json) in [format!("\"{long}\""), format!("\"{long}\""), "\"m\"".to_owned()]
+            .into_iter()
+            .enumerate()
+        {
+            collector.see(record as u64 + 1, Raw::Json(json.as_bytes()), &mut reading);
+        }
+        let (low, high) = collector.texts.as_ref().unwrap();
+        assert!(low.len() + high.len() < 1_000, "{} and {}", low.len(), high.len());
+        let field = collector.finish(3, &mut reading);
+        assert_eq!((field.kind, field.distinct), (Kind::String, Some(Count::Exactly(2))));
+        assert_eq!(field.longest, long.len() / 6 * 5);
+    }
+}
