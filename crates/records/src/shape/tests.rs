@@ -380,13 +380,13 @@ fn a_list_longer_than_a_window_is_described_as_a_short_one_is() {
     let list = format!("[{}]", records.join(" ,\n"));
     let facts = |text: String| {
         let payload = Mapped::from(text.into_bytes());
-        crate::profile::of_payload(0, &payload, &crate::Policy::default())
+        crate::profile::of_payload(0, &payload, crate::profile::Inference::default())
     };
     let profile = facts(list.clone());
     let table = profile.main().unwrap();
     assert_eq!((table.path.as_str(), table.records), ("$", count as u64));
     let field = |name: &str| table.fields.iter().find(|field| field.name == name).unwrap();
-    assert_eq!(field("id").distinct, Some(crate::profile::Count::Exactly(count as u64)));
+    assert_eq!(field("id").distinct, Some(crate::table::Count::Exactly(count as u64)));
     assert_eq!(field("even").present, count as u64 / 5);
     // What is wrong behind the first window is seen.
     assert_eq!(
