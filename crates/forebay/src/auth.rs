@@ -14,6 +14,7 @@ mod issuer;
 mod keep;
 mod login;
 mod redirect;
+mod watched;
 mod web;
 
 use std::{future::Future, path::Path, sync::Arc};
