@@ -9,9 +9,9 @@ use anyhow::Result;
 use forebay_proxy::transport::http::{Credentials, CredentialsError, Pending};
 use http::HeaderValue;
 use jiff::Timestamp;
-use reqwest::Certificate;
 
 use super::{Address, Keep, Login, issuer::renewed, keep::Stamp, watched::Watched};
+use crate::trust::Authority;
 
 /// The login that is kept for one upstream, if there is one. Its file is looked at every second while
 /// requests are sent, and read when it has changed or the upstream refuses what we said: so a login and
@@ -25,7 +25,7 @@ struct Place {
     keep: Keep,
     upstream: Address,
     /// Authorities that are trusted besides the system's.
-    trusted: Vec<Certificate>,
+    trusted: Vec<Authority>,
     known: Mutex<Watched<Option<Known>, Stamp>>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn advice(upstream: &Address) -> String {
 }
 
 impl KeptLogin {
-    pub(crate) fn new(keep: Keep, upstream: Address, trusted: Vec<Certificate>) -> Self {
+    pub(crate) fn new(keep: Keep, upstream: Address, trusted: Vec<Authority>) -> Self {
         Self(Arc::new(Place { keep, upstream, trusted, known: Mutex::default() }))
     }
 

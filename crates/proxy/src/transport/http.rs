@@ -24,6 +24,6 @@ pub use self::{
     credentials::{Credentials, CredentialsError, Pending},
     gate::Gate,
     hosting::Limits,
-    remote::{Remote, RemoteError, RemoteSettings, explain, shown_url},
+    remote::{Reached, Remote, RemoteError, RemoteSettings, explain, shown_url},
     serve::{Settings, Upstream, serve},
 };

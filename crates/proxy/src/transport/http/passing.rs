@@ -22,7 +22,7 @@ use super::{
     answering::{self, Answered},
     headers,
     house::{House, Taken},
-    remote::{Remote, RemoteError},
+    remote::{self, BrokenBody, Remote, RemoteError},
     reply::{self, INVALID_REQUEST, SESSION_ID},
 };
 use crate::{
@@ -143,7 +143,7 @@ impl Passing {
     async fn pass(
         &self,
         mut conversation: Conversation,
-        response: reqwest::Response,
+        response: remote::Response,
         answered: Vec<Message>,
     ) -> Response<reply::Body> {
         let status = response.status();
@@ -189,13 +189,13 @@ impl Passing {
         }
         let is_unread = conversation.relay.lets_through_unread() && answered.is_empty();
         if headers::has_type(&head, "text/event-stream") && status.is_success() && !is_unread {
-            let frames = EventPump::start(conversation, response.bytes_stream(), answered);
+            let frames = EventPump::start(conversation, response, answered);
             return reply::events(head, frames);
         }
         if headers::has_type(&head, "application/json") && !is_unread {
             return conversation.json(status, head, response, answered).await;
         }
-        let frames = broken_as_io(response.bytes_stream());
+        let frames = broken_as_io(response);
         let body = if conversation.is_awaited() {
             reply::stream_body(frames)
         } else {
@@ -218,10 +218,9 @@ impl Conversation {
         &self,
         status: StatusCode,
         head: HeaderMap,
-        response: reqwest::Response,
+        mut pieces: remote::Response,
         answered: Vec<Message>,
     ) -> Response<reply::Body> {
-        let mut pieces = response.bytes_stream();
         let body = match self.house.take_in(&mut pieces, u64::MAX, None).await {
             Taken::Whole(body) => body,
             Taken::Partly(beginning, piece, error) => {
@@ -314,7 +313,7 @@ impl Drop for Asking {
 }
 
 fn broken_as_io(
-    pieces: impl futures_util::Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
+    pieces: impl futures_util::Stream<Item = Result<Bytes, BrokenBody>> + Send + 'static,
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static {
     pieces.map(|piece| piece.map_err(io::Error::other))
 }

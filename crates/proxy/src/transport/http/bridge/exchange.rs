@@ -7,7 +7,6 @@ use forebay_wire::{
     reply::{self, CONNECTION_CLOSED},
 };
 use http::Method;
-use reqwest::Response;
 
 use super::{
     Bridge,
@@ -18,6 +17,7 @@ use super::{
 use crate::{
     body::{Body, Hold, Message, Source},
     events,
+    transport::http::remote::Response,
 };
 
 /// How much of a response that nobody waits for is read, so that its connection can be used again.

@@ -8,14 +8,13 @@ use forebay_wire::{
     sse::{Events, Fields, Token},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT};
-use reqwest::Response;
 use tokio::time::{sleep, timeout};
 
 use super::{Bridge, posting::Posting};
 use crate::{
     body::Hold,
     events,
-    transport::http::{headers::has_type, reply::LAST_EVENT_ID},
+    transport::http::{headers::has_type, remote::Response, reply::LAST_EVENT_ID},
 };
 
 /// How long a stream whose request has been answered may take to end, after which its connection

@@ -21,7 +21,10 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{super::reply, Conversation};
+use super::{
+    super::{remote::BrokenBody, reply},
+    Conversation,
+};
 use crate::{
     body::{Body, Hold, Message, Source},
     events,
@@ -63,7 +66,7 @@ impl EventPump {
     /// Starts to pass on what comes, after what we have answered ourselves.
     pub(super) fn start(
         conversation: Conversation,
-        pieces: impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin + 'static,
+        pieces: impl Stream<Item = Result<Bytes, BrokenBody>> + Send + Unpin + 'static,
         answered: Vec<Message>,
     ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
         let (out, mut frames) = mpsc::channel(MAX_WAITING);
@@ -77,7 +80,7 @@ impl EventPump {
 
     async fn run(
         mut self,
-        mut pieces: impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin + 'static,
+        mut pieces: impl Stream<Item = Result<Bytes, BrokenBody>> + Send + Unpin + 'static,
         answered: Vec<Message>,
     ) {
         let how = match self.pump(&mut pieces, answered).await {
@@ -103,7 +106,7 @@ impl EventPump {
     /// Passes events on until the upstream ends the stream; returns how it did.
     async fn pump(
         &mut self,
-        pieces: &mut (impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin),
+        pieces: &mut (impl Stream<Item = Result<Bytes, BrokenBody>> + Send + Unpin),
         answered: Vec<Message>,
     ) -> Result<String, Gone> {
         for message in answered {
@@ -325,7 +328,7 @@ mod tests {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it is what a response's body yields")]
-    fn event(id: u32, data: &str) -> reqwest::Result<Bytes> {
+    fn event(id: u32, data: &str) -> Result<Bytes, BrokenBody> {
         Ok(Bytes::from(format!("id: {id}\ndata: {data}\n\n")))
     }
 
