@@ -3,8 +3,11 @@
 //! Every event passes at once, also while a result that came before it is being captured. A client
 //! resumes a stream after the last id it has seen, so an id is only passed on once everything up to
 //! it has been: what overtakes goes without its id, and what was overtaken carries the newest one.
+//!
+//! All of it runs in the task that writes to the client, but for the chain: an event wakes up nobody
+//! else on its way.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, task::Poll};
 
 use bytes::Bytes;
 use forebay_wire::{
@@ -17,7 +20,7 @@ use futures_util::{
     stream::{self, FuturesUnordered},
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{mpsc, mpsc::error::TryRecvError, watch},
     task::JoinHandle,
 };
 
@@ -44,9 +47,11 @@ pub(super) struct EventPump {
     delayed: FuturesUnordered<JoinHandle<(Fields, Message)>>,
     /// The id of the last event that came.
     newest: Option<String>,
+    /// All is said; if it is dropped before, the client is gone.
+    is_over: bool,
 }
 
-/// The client reads no more.
+/// Nothing more is passed on.
 struct Gone;
 
 /// An event that is arriving.
@@ -71,11 +76,26 @@ impl EventPump {
     ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
         let (out, mut frames) = mpsc::channel(MAX_WAITING);
         let delayed = FuturesUnordered::new();
-        let pump = Self { conversation, out, delayed, newest: None };
+        let pump = Self { conversation, out, delayed, newest: None, is_over: false };
         // When the client is gone, so is the connection to the upstream, which draws its own
         // conclusions from it.
-        tokio::spawn(pump.run(pieces, answered));
-        stream::poll_fn(move |context| frames.poll_recv(context))
+        let mut run = Some(Box::pin(pump.run(pieces, answered)));
+        stream::poll_fn(move |context| {
+            if let Ok(frame) = frames.try_recv() {
+                return Poll::Ready(Some(frame));
+            }
+            if let Some(running) = &mut run
+                && running.as_mut().poll(context).is_ready()
+            {
+                run = None;
+            }
+            match frames.try_recv() {
+                Ok(frame) => Poll::Ready(Some(frame)),
+                Err(TryRecvError::Disconnected) => Poll::Ready(None),
+                // Whatever it waits for wakes up this task.
+                Err(TryRecvError::Empty) => Poll::Pending,
+            }
+        })
     }
 
     async fn run(
@@ -83,16 +103,7 @@ impl EventPump {
         mut pieces: impl Stream<Item = Result<Bytes, BrokenBody>> + Send + Unpin + 'static,
         answered: Vec<Message>,
     ) {
-        let how = match self.pump(&mut pieces, answered).await {
-            Err(Gone) => {
-                if self.newest.is_none() {
-                    // It cannot come back for the rest.
-                    self.conversation.forget_asked();
-                }
-                return;
-            }
-            Ok(how) => how,
-        };
+        let Ok(how) = self.pump(&mut pieces, answered).await else { return };
         // Nothing more comes; what was held up still goes out.
         while let Some(decided) = self.delayed.next().await {
             let Ok((fields, message)) = decided else { continue };
@@ -100,7 +111,7 @@ impl EventPump {
                 return;
             }
         }
-        let _ = self.answer_the_rest(&how).await;
+        self.is_over = self.answer_the_rest(&how).await.is_ok();
     }
 
     /// Passes events on until the upstream ends the stream; returns how it did.
@@ -125,7 +136,6 @@ impl EventPump {
                     }
                     continue;
                 }
-                () = self.out.closed() => return Err(Gone),
                 () = house.closing.given(), if !self.conversation.is_awaited() => {
                     return Err(Gone);
                 }
@@ -281,6 +291,15 @@ impl EventPump {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for EventPump {
+    fn drop(&mut self) {
+        if !self.is_over && self.newest.is_none() {
+            // The client cannot come back for the rest.
+            self.conversation.forget_asked();
+        }
     }
 }
 
