@@ -13,6 +13,7 @@ mod gate;
 mod headers;
 mod hosting;
 mod house;
+mod look;
 mod modern;
 mod passing;
 mod remote;

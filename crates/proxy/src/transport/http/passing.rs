@@ -22,6 +22,7 @@ use super::{
     answering::{self, Answered},
     headers,
     house::{House, Taken},
+    look::look,
     remote::{self, BrokenBody, Remote, RemoteError},
     reply::{self, INVALID_REQUEST, SESSION_ID},
 };
@@ -55,12 +56,14 @@ impl Passing {
 
     /// Answers a request with a message.
     pub(super) async fn post(&self, head: &Parts, body: Body) -> Response<reply::Body> {
-        let line = body.line();
+        let (line, body) = look(body, Body::line).await;
         if let Some(refusal) = refuse(&head.headers, &line) {
             return refusal;
         }
         let conversation = self.conversation(&head.headers, &line);
-        let onward = conversation.relay.client_message(&line, Source::Held(&body));
+        let relay = conversation.relay.clone();
+        let (onward, body) =
+            look(body, move |body| relay.client_message(&line, Source::Held(body))).await;
         let body = Arc::new(body);
         let (message, answered) = match onward {
             Onward::Pass => (Message::whole(body), Vec::new()),
@@ -252,7 +255,8 @@ impl Conversation {
 
     /// A message of the upstream's, with what the chain puts in the place of results.
     async fn revised(&self, body: Body) -> Message {
-        let onward = self.relay.upstream_line(Source::Held(&body));
+        let relay = self.relay.clone();
+        let (onward, body) = look(body, move |body| relay.upstream_line(Source::Held(body))).await;
         let body = Arc::new(body);
         match onward {
             Onward::Consult(consultation) => {
@@ -317,3 +321,6 @@ fn broken_as_io(
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static {
     pieces.map(|piece| piece.map_err(io::Error::other))
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,7 +25,7 @@ use tokio::{
 };
 
 use super::{
-    super::{remote::BrokenBody, reply},
+    super::{look::look, remote::BrokenBody, reply},
     Conversation,
 };
 use crate::{
@@ -200,10 +200,13 @@ impl EventPump {
             let fields = self.with_safe_id(fields);
             return self.send(reply::bare_event(&fields)).await;
         }
-        if let Some(said) = self.said_before(&fields, &body).await {
+        let (said, body) = self.said_before(&fields, body).await;
+        if let Some(said) = said {
             return self.say(fields, Message::of(vec![said.to_vec().into()])).await;
         }
-        match self.conversation.relay.upstream_line(Source::Held(&body)) {
+        let relay = self.conversation.relay.clone();
+        let (onward, body) = look(body, move |body| relay.upstream_line(Source::Held(body))).await;
+        match onward {
             Onward::Consult(consultation) => self.consult(fields, consultation, body).await,
             Onward::Pass | Onward::Answer(_) | Onward::Drop => {
                 self.say(fields, Message::whole(Arc::new(body))).await
@@ -213,20 +216,22 @@ impl EventPump {
 
     /// What has been said in place of this event, if it has come before: what it answers has then
     /// been answered, and nobody waits for it.
-    async fn said_before(&self, fields: &Fields, body: &Body) -> Option<Bytes> {
-        let session = self.conversation.session.as_ref()?;
-        let mut replacement = session.replacement(fields.id.as_ref()?)?;
-        let line = body.line();
+    async fn said_before(&self, fields: &Fields, body: Body) -> (Option<Bytes>, Body) {
+        let session = self.conversation.session.as_ref();
+        let replacement = session.zip(fields.id.as_ref()).and_then(|(it, id)| it.replacement(id));
+        let Some(mut replacement) = replacement else { return (None, body) };
+        let (line, body) = look(body, Body::line).await;
         let is_awaited = line.messages().iter().any(|envelope| match envelope.kind() {
             Kind::Response { id } => self.conversation.relay.session().awaits(id),
             _ => false,
         });
         if is_awaited {
             // An upstream that numbers its streams alike.
-            return None;
+            return (None, body);
         }
-        let said = replacement.wait_for(Option::is_some).await.ok()?.clone();
-        said.filter(|said| !said.is_empty())
+        let said = replacement.wait_for(Option::is_some).await;
+        let said = said.ok().and_then(|said| said.clone());
+        (said.filter(|said| !said.is_empty()), body)
     }
 
     async fn consult(
