@@ -15,7 +15,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::Stream;
-use http::{HeaderMap, Request, StatusCode, response::Parts};
+use http::{HeaderMap, HeaderName, Request, StatusCode, response::Parts};
 use hyper::{
     body::{Body, Incoming},
     client::conn::{
@@ -31,10 +31,14 @@ use super::{
 };
 use crate::transport::http::streamed::Streamed;
 
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 /// How long it may take to connect.
 pub(super) const CONNECT: Duration = Duration::from_secs(10);
 /// For how long a connection is kept that nobody uses.
 const MAX_IDLE: Duration = Duration::from_secs(90);
+/// A request that is sent while the upstream closes its connection is lost, and may have been read. So
+/// one that the upstream has said to close after a while is let go this much earlier.
+const AHEAD: Duration = Duration::from_secs(1);
 /// How often the idle ones are looked at.
 const TEND: Duration = Duration::from_secs(15);
 
@@ -46,7 +50,7 @@ pub(super) struct Pool {
 
 #[derive(Default)]
 struct Idle {
-    /// The one that was used last comes last.
+    /// The one that was used last comes last. Each with when it is to be let go.
     connections: Vec<(Box<Connection>, Instant)>,
     /// A task looks after them.
     is_tended: bool,
@@ -129,19 +133,19 @@ impl Pool {
     fn take(&self) -> Option<Box<Connection>> {
         loop {
             // Not in the `while`, which would keep the pool locked.
-            let (mut connection, since) = self.idle().connections.pop()?;
-            if since.elapsed() < MAX_IDLE && connection.is_free() {
+            let (mut connection, end) = self.idle().connections.pop()?;
+            if Instant::now() < end && connection.is_free() {
                 return Some(connection);
             }
         }
     }
 
-    fn give_back(self: &Arc<Self>, mut connection: Box<Connection>) {
+    fn give_back(self: &Arc<Self>, mut connection: Box<Connection>, max_idle: Duration) {
         if !connection.is_free() {
             return;
         }
         let mut idle = self.idle();
-        idle.connections.push((connection, Instant::now()));
+        idle.connections.push((connection, Instant::now() + max_idle));
         if !mem::replace(&mut idle.is_tended, true) {
             tokio::spawn(tend(Arc::downgrade(self)));
         }
@@ -159,7 +163,7 @@ async fn tend(pool: Weak<Pool>) {
         let Some(pool) = pool.upgrade() else { return };
         let mut idle = pool.idle();
         idle.connections
-            .retain_mut(|(connection, since)| since.elapsed() < MAX_IDLE && connection.is_free());
+            .retain_mut(|(connection, end)| Instant::now() < *end && connection.is_free());
         if idle.connections.is_empty() {
             idle.is_tended = false;
             return;
@@ -201,6 +205,19 @@ impl Connection {
         self.drive(&mut unheard());
         self.driver.is_some() && self.sender.is_ready()
     }
+}
+
+/// For how long a connection may be idle, by what the upstream says in `Keep-Alive: timeout=5`.
+fn max_idle(headers: &HeaderMap) -> Duration {
+    let said = headers.get(KEEP_ALIVE).and_then(|value| value.to_str().ok());
+    let seconds = said.and_then(|said| {
+        let mut parameters = said.split(',').filter_map(|parameter| parameter.split_once('='));
+        let (_, value) =
+            parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("timeout"))?;
+        value.trim().parse().ok()
+    });
+    let said = seconds.map(|seconds| Duration::from_secs(seconds).saturating_sub(AHEAD));
+    said.unwrap_or(MAX_IDLE).min(MAX_IDLE)
 }
 
 /// For what makes progress only while a connection is driven: whoever drives it looks again then, and
@@ -260,7 +277,7 @@ impl Response {
 
     fn give_back(&mut self) {
         if let Some(connection) = self.connection.take() {
-            self.pool.give_back(connection);
+            self.pool.give_back(connection, max_idle(&self.head.headers));
         }
     }
 }

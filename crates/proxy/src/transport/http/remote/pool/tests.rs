@@ -189,3 +189,36 @@ async fn a_call_wakes_up_its_task_once_for_each_thing_that_comes() {
     assert_eq!(call.await.unwrap(), "hi");
     assert_eq!(polls.load(Ordering::Relaxed), 2, "to send the request, and to take the response");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_not_used_when_the_upstream_is_about_to_close_it() {
+    let (pool, mut connections) = pool();
+    let head = "HTTP/1.1 200 OK\r\nKeep-Alive: max=9, timeout=5\r\nContent-Length: 0\r\n\r\n";
+    let server = async {
+        let mut connection = connections.recv().await.unwrap();
+        serve(&mut connection, head).await;
+        serve(&mut connection, head).await;
+        connection
+    };
+    let client = async {
+        sent(pool.send(post()).await);
+        sleep(Duration::from_secs(3)).await;
+        sent(pool.send(post()).await);
+        sleep(Duration::from_secs(4)).await;
+    };
+    let (_still_open, ()) = tokio::join!(server, client);
+    let server = async { serve(&mut connections.recv().await.unwrap(), head).await };
+    let ((), response) = tokio::join!(server, pool.send(post()));
+    assert_eq!(sent(response).status(), StatusCode::OK, "on a second connection");
+}
+
+#[test]
+fn what_an_upstream_says_of_idle_connections_is_heeded_if_it_is_less() {
+    let of = |said: &'static str| {
+        let value = http::HeaderValue::from_static(said);
+        max_idle(&HeaderMap::from_iter([(KEEP_ALIVE, value)])).as_secs()
+    };
+    assert_eq!([of("timeout=5"), of("max=100, Timeout = 61"), of("timeout=0")], [4, 60, 0]);
+    assert_eq!([of("timeout=3600"), of("timeout=soon"), of("")], [90; 3]);
+    assert_eq!(max_idle(&HeaderMap::new()), MAX_IDLE);
+}
