@@ -14,13 +14,13 @@ mod issuer;
 mod keep;
 mod login;
 mod redirect;
+mod watched;
 mod web;
 
 use std::{future::Future, path::Path, sync::Arc};
 
 use anyhow::Result;
 use forebay_proxy::transport::http::Credentials;
-use reqwest::Certificate;
 use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 use self::credentials::KeptLogin;
@@ -33,13 +33,14 @@ pub(crate) use self::{
     redirect::Door,
     web::Web,
 };
+use crate::trust::Authority;
 
 /// What lets us in at the upstream with this URL: the login that is kept for it under `home`, now or
 /// later. Whoever logs in meanwhile, in another process, is let in without a restart.
 pub(crate) fn stored(
     home: &Path,
     url: &str,
-    trusted: &[Certificate],
+    trusted: &[Authority],
 ) -> Result<Arc<dyn Credentials>> {
     Ok(Arc::new(KeptLogin::new(Keep::new(home), Address::parse(url)?, trusted.to_vec())))
 }

@@ -3,15 +3,19 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result, bail};
-use reqwest::Certificate;
+use rustls::pki_types::{CertificateDer, pem::PemObject};
+
+/// The certificate of an authority.
+pub(crate) type Authority = CertificateDer<'static>;
 
 /// The certificates in the file that a flag or a setting names, if one does.
-pub(crate) fn authorities(file: Option<&Path>) -> Result<Vec<Certificate>> {
+pub(crate) fn authorities(file: Option<&Path>) -> Result<Vec<Authority>> {
     let Some(file) = file else { return Ok(Vec::new()) };
     let shown = file.display();
     let text =
         fs::read(file).with_context(|| format!("cannot read the certificates in `{shown}`"))?;
-    let found = Certificate::from_pem_bundle(&text)
+    let found = Authority::pem_slice_iter(&text)
+        .collect::<Result<Vec<_>, _>>()
         .with_context(|| format!("`{shown}` holds a certificate that is broken"))?;
     if found.is_empty() {
         bail!("there is no certificate in `{shown}`; it must be PEM: -----BEGIN CERTIFICATE-----");

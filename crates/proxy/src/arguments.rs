@@ -18,7 +18,8 @@ const MAX_BYTES: u64 = 16 * 1024;
 #[derive(Debug, Clone)]
 pub struct Arguments {
     json: Box<[u8]>,
-    hash: blake3::Hash,
+    /// Of what has been shortened; the rest is hashed if somebody asks, which few do.
+    hash: Option<blake3::Hash>,
 }
 
 impl Arguments {
@@ -26,19 +27,19 @@ impl Arguments {
     pub fn read(source: Source<'_>, params: &Range<u64>) -> Option<Self> {
         let [arguments] = source.members(params, ["arguments"]);
         let span = arguments?.span;
-        let mut hasher = blake3::Hasher::new();
         if span.end - span.start <= MAX_BYTES {
             let mut json = Vec::new();
             source.each_chunk_of(&span, |chunk| json.extend_from_slice(chunk)).ok()?;
-            return Some(Self { hash: hasher.update(&json).finalize(), json: json.into() });
+            return Some(Self { hash: None, json: json.into() });
         }
+        let mut hasher = blake3::Hasher::new();
         let mut shortener = Shortener::default();
         let read = source.each_chunk_of(&span, |chunk| {
             hasher.update(chunk);
             shortener.push(chunk);
         });
         read.ok()?;
-        Some(Self { hash: hasher.finalize(), json: shortener.finish().into() })
+        Some(Self { hash: Some(hasher.finalize()), json: shortener.finish().into() })
     }
 
     /// JSON: as it came, or shortened and saying so where something is missing.
@@ -48,7 +49,7 @@ impl Arguments {
 
     /// The BLAKE3 hash of all of it, as it was written, in hexadecimal.
     pub fn hash(&self) -> String {
-        self.hash.to_hex().to_string()
+        self.hash.unwrap_or_else(|| blake3::hash(&self.json)).to_hex().to_string()
     }
 }
 

@@ -41,7 +41,7 @@ pub enum ProxyError {
     },
     /// Connections cannot be made at all.
     #[error("cannot set up connections to remote upstreams")]
-    HttpClient(#[source] reqwest::Error),
+    HttpClient(#[source] rustls::Error),
     /// Our own handles or threads could not be set up.
     #[error("cannot set up the proxy's own input and output")]
     Setup(#[source] std::io::Error),

@@ -18,6 +18,11 @@ pub fn tap() -> PathBuf {
     built("tap")
 }
 
+/// A reverse proxy of hyper's server and hyper's client and nothing else.
+pub fn bare_proxy() -> PathBuf {
+    built("bare-proxy")
+}
+
 /// The directory that cargo builds into.
 pub fn target_directory() -> &'static Path {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();

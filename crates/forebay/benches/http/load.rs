@@ -30,6 +30,7 @@ struct Client {
 /// What a load has seen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
+    pub(crate) calls: usize,
     pub(crate) calls_per_second: f64,
     pub(crate) p99: Duration,
 }
@@ -70,6 +71,7 @@ impl Load {
         }
         latencies.sort_unstable();
         Seen {
+            calls: latencies.len(),
             calls_per_second: latencies.len() as f64 / started.elapsed().as_secs_f64(),
             p99: latencies[latencies.len() * 99 / 100],
         }

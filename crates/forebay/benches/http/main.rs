@@ -1,11 +1,12 @@
 //! What it costs to have Forebay in front of an HTTP upstream, beside what it takes alone and beside
-//! another proxy.
+//! other proxies.
 //!
-//! `cargo bench --bench http` measures in one run, and prints as ratios: small calls per second and
-//! their p99 with 1, 8 and 64 clients in both eras, of an upstream directly, through
-//! `forebay serve --url` and through the proxy of `fastmcp`. The upstreams are the fixture, which does
-//! next to nothing, and a server on the official TypeScript SDK. Then: calls per second through `forebay serve` in
-//! front of a command; memory for each of 1,000 sessions that are open and idle.
+//! `cargo bench --bench http` measures in one run, and prints as ratios: small calls per second, their
+//! p99 and the processors' time for each, with 1, 8 and 64 clients in both eras, of an upstream directly,
+//! through nginx, through a proxy of nothing but hyper (`testkit/src/bin/bare-proxy.rs`), through
+//! `forebay serve --url`, through `forebay serve -- COMMAND` and through the proxy of `fastmcp`. The
+//! upstreams are the fixture, which does next to nothing, and a server on the official TypeScript SDK.
+//! Then: memory for each of 1,000 sessions that are open and idle.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
@@ -13,28 +14,29 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod load;
+mod ways;
 
 use std::{fmt::Write as _, io::Write as _, process::Command, time::Duration};
 
-use common::{millis, resident, target};
+use common::{micros, millis, processes::processor_time, resident, target};
 use forebay_testkit::{
     http::{Era, HttpPeer, McpHttpClient},
-    programs, real,
+    real,
 };
 use load::{Load, Seen};
+use ways::Way;
 
 const CLIENTS: [usize; 3] = [1, 8, 64];
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_millis(500);
-const FASTMCP: &str = "4.1.2";
 const SESSIONS: usize = 1_000;
 
-/// A way from the clients to the fixture upstream.
-#[derive(Clone, Copy, PartialEq)]
-enum Way {
-    Direct,
-    Forebay,
-    FastMcp,
+/// What a server has done in all rounds.
+struct Measured {
+    /// The median of the rounds.
+    seen: Seen,
+    /// The time that it has had of the processors, for each call.
+    each: Duration,
 }
 
 fn main() {
@@ -44,77 +46,102 @@ fn main() {
         HttpPeer::start(Command::new(&words[0]).args(&words[1..]))
     });
     for era in [Era::Legacy, Era::Modern] {
-        say(&calls("the fixture", &fixture, era, "echo"));
+        let proxies = [Way::Nginx, Way::BareHyper, Way::Forebay, Way::Hosted, Way::FastMcp];
+        say(&calls("the fixture", &fixture, era, "echo", &proxies));
         if let Some(sdk) = &sdk {
-            say(&calls("a server on the TypeScript SDK", sdk, era, "test_simple_text"));
+            let name = "a server on the TypeScript SDK";
+            let proxies = [Way::Nginx, Way::BareHyper, Way::Forebay, Way::FastMcp];
+            say(&calls(name, sdk, era, "test_simple_text", &proxies));
         }
     }
-    say(&in_front_of_a_command());
     say(&idle_sessions(&fixture));
 }
 
 /// Small calls in one era, on every way that there is.
-fn calls(name: &str, fixture: &HttpPeer, era: Era, tool: &str) -> String {
-    let proxies = [Way::Forebay, Way::FastMcp];
-    let proxies: Vec<(Way, HttpPeer)> =
-        proxies.into_iter().filter_map(|way| Some((way, way.start(fixture, era)?))).collect();
-    let direct = (Way::Direct, fixture);
-    let servers: Vec<(Way, &HttpPeer)> =
-        [direct].into_iter().chain(proxies.iter().map(|(way, server)| (*way, server))).collect();
-    let mut report = format!("\n{era:?}, {name}: small calls per second (p99)\n");
-    for clients in CLIENTS {
-        let seen = in_turns(&servers, era, tool, clients);
-        let _ = writeln!(report, "  {clients} at once");
-        for ((way, _), seen) in servers.iter().zip(&seen) {
-            let (calls, p99) = (seen.calls_per_second, millis(seen.p99));
-            let _ = writeln!(report, "    {:<15} {calls:>8.0} ({p99:.2} ms)", way.name());
-        }
-        let calls = |wanted: Way| {
-            let place = servers.iter().position(|(way, _)| *way == wanted)?;
-            Some(seen[place].calls_per_second)
-        };
-        for (beside, goal) in [(Way::Direct, "≥ 0.5"), (Way::FastMcp, "≥ 20")] {
-            if let (Some(forebay), Some(other)) = (calls(Way::Forebay), calls(beside)) {
-                let what = format!("calls, forebay / {}", beside.name());
-                target(&mut report, &what, forebay / other, goal);
+fn calls(name: &str, upstream: &HttpPeer, era: Era, tool: &str, proxies: &[Way]) -> String {
+    let mut report = format!("\n{era:?}, {name}: small calls\n");
+    let mut started = Vec::new();
+    for way in proxies {
+        match way.start(upstream, era) {
+            Some(server) => started.push((*way, server)),
+            None => {
+                let _ = writeln!(report, "  {} cannot be had here", way.name());
             }
         }
+    }
+    let direct = [(Way::Direct, upstream)];
+    let servers: Vec<(Way, &HttpPeer)> =
+        direct.into_iter().chain(started.iter().map(|(way, server)| (*way, server))).collect();
+    for clients in CLIENTS {
+        let measured = in_turns(&servers, era, tool, clients);
+        let of = |wanted: Way| {
+            let place = servers.iter().position(|(way, _)| *way == wanted)?;
+            Some(&measured[place])
+        };
+        let _ = writeln!(
+            report,
+            "  {clients} at once     calls/s  × direct       p99  processors' time for each"
+        );
+        for ((way, _), Measured { seen, each }) in servers.iter().zip(&measured) {
+            let (calls, p99) = (seen.calls_per_second, millis(seen.p99));
+            let part = of(Way::Direct).map_or(1.0, |direct| calls / direct.seen.calls_per_second);
+            let (name, each) = (way.name(), micros(*each));
+            let _ = writeln!(
+                report,
+                "    {name:<16} {calls:>8.0} {part:>9.2} {p99:>6.2} ms {each:>8.1} µs"
+            );
+        }
+        let mut beside = |one: Way, other: Way, goal: &str| {
+            let (Some(ours), Some(theirs)) = (of(one), of(other)) else { return };
+            let what = format!("calls, {} / {}", one.name(), other.name());
+            let ratio = ours.seen.calls_per_second / theirs.seen.calls_per_second;
+            target(&mut report, &what, ratio, goal);
+        };
+        beside(Way::Forebay, Way::BareHyper, "≥ 0.75");
+        beside(Way::Hosted, Way::BareHyper, "≥ 0.75");
+        beside(Way::Forebay, Way::FastMcp, "≥ 20");
+        let mut sooner = |one: Way, other: Way| {
+            let (Some(ours), Some(theirs)) = (of(one), of(other)) else { return };
+            let what = format!("p99, {} / {}", other.name(), one.name());
+            let ratio = theirs.seen.p99.as_secs_f64() / ours.seen.p99.as_secs_f64();
+            target(&mut report, &what, ratio, "≥ 0.75");
+        };
+        sooner(Way::Forebay, Way::BareHyper);
+        sooner(Way::Hosted, Way::BareHyper);
     }
     report
 }
 
 /// What each server does with so many clients, in turns, so that whatever else the machine does
-/// falls on all of them; the median of the rounds.
-fn in_turns(servers: &[(Way, &HttpPeer)], era: Era, tool: &str, clients: usize) -> Vec<Seen> {
+/// falls on all of them.
+fn in_turns(servers: &[(Way, &HttpPeer)], era: Era, tool: &str, clients: usize) -> Vec<Measured> {
     let mut loads: Vec<Load> =
         servers.iter().map(|(_, server)| Load::new(server, era, tool, clients)).collect();
     for load in &mut loads {
         load.run(ROUND / 2);
     }
     let mut rounds = vec![Vec::new(); loads.len()];
+    let mut times = vec![Duration::ZERO; loads.len()];
     for _ in 0..ROUNDS {
-        for (load, rounds) in loads.iter_mut().zip(&mut rounds) {
-            rounds.push(load.run(ROUND));
+        for (place, load) in loads.iter_mut().enumerate() {
+            let process = servers[place].1.id();
+            let before = processor_time(process);
+            rounds[place].push(load.run(ROUND));
+            times[place] += processor_time(process).saturating_sub(before);
         }
     }
-    rounds.into_iter().map(median).collect()
+    rounds.into_iter().zip(times).map(|(rounds, time)| measured(&rounds, time)).collect()
 }
 
-fn median(rounds: Vec<Seen>) -> Seen {
-    let (mut calls, mut p99): (Vec<f64>, Vec<Duration>) =
-        rounds.into_iter().map(|seen| (seen.calls_per_second, seen.p99)).unzip();
+fn measured(rounds: &[Seen], time: Duration) -> Measured {
+    let all: usize = rounds.iter().map(|seen| seen.calls).sum();
+    let mut calls: Vec<f64> = rounds.iter().map(|seen| seen.calls_per_second).collect();
+    let mut p99: Vec<Duration> = rounds.iter().map(|seen| seen.p99).collect();
     calls.sort_unstable_by(f64::total_cmp);
     p99.sort_unstable();
-    Seen { calls_per_second: calls[calls.len() / 2], p99: p99[p99.len() / 2] }
-}
-
-fn in_front_of_a_command() -> String {
-    let mut command = forebay_serve();
-    command.arg("--").arg(programs::fixture_upstream());
-    let server = HttpPeer::start(&mut command);
-    let seen = in_turns(&[(Way::Forebay, &server)], Era::Legacy, "echo", 8);
-    let calls = seen[0].calls_per_second;
-    format!("\nin front of a command, 8 at once: {calls:.0} small calls per second\n")
+    let (middle, p99) = (calls.len() / 2, p99[p99.len() / 2]);
+    let seen = Seen { calls: all, calls_per_second: calls[middle], p99 };
+    Measured { seen, each: time.div_f64(all as f64) }
 }
 
 /// Memory for sessions that do nothing but listen.
@@ -133,46 +160,6 @@ fn idle_sessions(fixture: &HttpPeer) -> String {
     let after = resident(server.id(), "VmRSS");
     let each = (after - before) * 1024.0 / streams.len() as f64;
     format!("\n{SESSIONS} idle sessions: {after:.1} MiB resident, {each:.1} KiB for each\n")
-}
-
-impl Way {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Forebay => "forebay serve",
-            Self::FastMcp => "fastmcp",
-        }
-    }
-
-    /// Starts what stands in front of `fixture`, if it can be had.
-    fn start(self, fixture: &HttpPeer, era: Era) -> Option<HttpPeer> {
-        let mut command = match self {
-            Self::Direct => return None,
-            Self::Forebay => {
-                let mut command = forebay_serve();
-                command.arg("--url").arg(fixture.url());
-                command
-            }
-            Self::FastMcp => {
-                let mut command = Command::new(real::python_with("fastmcp", FASTMCP)?);
-                let mode = match era {
-                    Era::Legacy => "legacy",
-                    Era::Modern => "2026-07-28",
-                };
-                command.arg(real::source("bench/fastmcp_proxy.py")).arg(fixture.url()).arg(mode);
-                command
-            }
-        };
-        Some(HttpPeer::start(&mut command))
-    }
-}
-
-/// `forebay serve`, with a home of its own.
-fn forebay_serve() -> Command {
-    let mut forebay = Command::new(env!("CARGO_BIN_EXE_forebay"));
-    let home = programs::target_directory().join("bench-home-http");
-    forebay.args(["serve", "--listen", "127.0.0.1:0"]).env("FOREBAY_HOME", home);
-    forebay
 }
 
 fn say(report: &str) {

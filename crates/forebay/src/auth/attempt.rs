@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use http::StatusCode;
-use reqwest::{Certificate, Url};
+use reqwest::Url;
 use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource as Source,
     CredentialStore, InMemoryCredentialStore, OAuthClientConfig,
@@ -18,6 +18,7 @@ use super::{
     redirect::{Door, Expected},
     silently,
 };
+use crate::trust::Authority;
 
 /// How long somebody may take to log in.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
@@ -48,7 +49,7 @@ impl Attempt {
         upstream: &Address,
         wish: &Wish,
         door: Door,
-        trusted: &[Certificate],
+        trusted: &[Authority],
     ) -> Result<Option<Self>> {
         silently(prepare(upstream, wish, door, trusted)).await
     }
@@ -76,7 +77,7 @@ async fn prepare(
     upstream: &Address,
     wish: &Wish,
     door: Door,
-    trusted: &[Certificate],
+    trusted: &[Authority],
 ) -> Result<Option<Attempt>> {
     if !upstream.is_protected() {
         bail!("tokens would be sent without TLS; use an https URL");

@@ -1,17 +1,21 @@
 //! A login as a transport uses it: what `Authorization` says, now and after a refusal.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
 
 use anyhow::Result;
 use forebay_proxy::transport::http::{Credentials, CredentialsError, Pending};
 use http::HeaderValue;
 use jiff::Timestamp;
-use reqwest::Certificate;
 
-use super::{Address, Keep, Login, issuer::renewed};
+use super::{Address, Keep, Login, issuer::renewed, keep::Stamp, watched::Watched};
+use crate::trust::Authority;
 
-/// The login that is kept for one upstream, if there is one. Its file is read for each request, so
-/// that a login, a logout and a renewal elsewhere hold at once.
+/// The login that is kept for one upstream, if there is one. Its file is looked at every second while
+/// requests are sent, and read when it has changed or the upstream refuses what we said: so a login and
+/// a renewal elsewhere hold at once, and a logout after a second.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptLogin(Arc<Place>);
 
@@ -21,12 +25,20 @@ struct Place {
     keep: Keep,
     upstream: Address,
     /// Authorities that are trusted besides the system's.
-    trusted: Vec<Certificate>,
+    trusted: Vec<Authority>,
+    known: Mutex<Watched<Option<Known>, Stamp>>,
+}
+
+/// A login that has been read.
+#[derive(Debug, Clone)]
+struct Known {
+    login: Arc<Login>,
+    header: HeaderValue,
 }
 
 impl KeptLogin {
-    pub(crate) fn new(keep: Keep, upstream: Address, trusted: Vec<Certificate>) -> Self {
-        Self(Arc::new(Place { keep, upstream, trusted }))
+    pub(crate) fn new(keep: Keep, upstream: Address, trusted: Vec<Authority>) -> Self {
+        Self(Arc::new(Place { keep, upstream, trusted, known: Mutex::default() }))
     }
 
     /// Renews a login, unless that has been done meanwhile.
@@ -35,7 +47,7 @@ impl KeptLogin {
         // A call that is given up must not take along a token that has just been given, and whose
         // predecessor is spent: this goes on without it.
         let renewal = tokio::spawn(async move {
-            let Place { keep, upstream, trusted } = &*place;
+            let Place { keep, upstream, trusted, .. } = &*place;
             let turn = keep.turn(upstream).await?;
             let Some(login) = keep.read(upstream)? else { return Ok(None) };
             if login.access_token != known {
@@ -48,30 +60,46 @@ impl KeptLogin {
             keep.write(upstream, &login, &turn)?;
             login.header().map(Some)
         });
-        renewal.await?
+        let renewed = renewal.await?;
+        self.known().forget();
+        renewed
     }
 
-    fn login(&self) -> Result<Option<Login>> {
+    fn login(&self, now: Instant) -> Result<Option<Known>> {
         let Place { keep, upstream, .. } = &*self.0;
-        if upstream.is_protected() { keep.read(upstream) } else { Ok(None) }
+        if !upstream.is_protected() {
+            return Ok(None);
+        }
+        self.known().get(
+            now,
+            || keep.stamp(upstream),
+            || {
+                let Some(login) = keep.read(upstream)? else { return Ok(None) };
+                Ok(Some(Known { header: login.header()?, login: Arc::new(login) }))
+            },
+        )
     }
 
-    async fn current(&self) -> Result<Option<HeaderValue>> {
-        let Some(login) = self.login()? else { return Ok(None) };
+    fn known(&self) -> MutexGuard<'_, Watched<Option<Known>, Stamp>> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn current(&self, now: Instant) -> Result<Option<HeaderValue>> {
+        let Some(Known { login, header }) = self.login(now)? else { return Ok(None) };
         let now = Timestamp::now();
         if login.refresh_token.is_none() || !login.is_due(now) {
-            return login.header().map(Some);
+            return Ok(Some(header));
         }
         match self.renew(&login).await {
             // It can be tried again as long as there is time.
-            Err(_) if !login.has_expired(now) => login.header().map(Some),
+            Err(_) if !login.has_expired(now) => Ok(Some(header)),
             renewed => renewed,
         }
     }
 
     async fn other_than(&self, refused: Option<&HeaderValue>) -> Result<Option<HeaderValue>> {
-        let Some(login) = self.login()? else { return Ok(None) };
-        let header = login.header()?;
+        self.known().forget();
+        let Some(Known { login, header }) = self.login(Instant::now())? else { return Ok(None) };
         if refused != Some(&header) {
             return Ok(Some(header));
         }
@@ -81,7 +109,7 @@ impl KeptLogin {
 
 impl Credentials for KeptLogin {
     fn authorization(&self) -> Pending<'_, Option<HeaderValue>> {
-        Box::pin(async { self.current().await.map_err(told) })
+        Box::pin(async { self.current(Instant::now()).await.map_err(told) })
     }
 
     fn renewed<'a>(&'a self, refused: Option<&'a HeaderValue>) -> Pending<'a, Option<HeaderValue>> {
@@ -103,9 +131,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::auth::watched::LOOK_AGAIN;
 
     #[test]
-    fn a_login_and_a_logout_elsewhere_hold_at_once() {
+    fn a_login_elsewhere_holds_at_once_and_a_logout_when_the_file_is_looked_at_again() {
         let home = tempfile::tempdir().unwrap();
         let (keep, upstream) = (Keep::new(home.path()), Address::parse("https://example.com/mcp"));
         let upstream = upstream.unwrap();
@@ -128,7 +157,7 @@ mod tests {
             // There is nothing to renew it with.
             assert_eq!(credentials.renewed(said.as_ref()).await.unwrap(), None);
             keep.remove(&upstream, &turn).unwrap();
-            assert_eq!(credentials.authorization().await.unwrap(), None);
+            assert_eq!(credentials.current(Instant::now() + LOOK_AGAIN).await.unwrap(), None);
         });
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
-use reqwest::Certificate;
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, CredentialStore,
     InMemoryCredentialStore, OAuthClientConfig,
 };
 
 use super::{Address, Login, Web, silently};
+use crate::trust::Authority;
 
 /// What becomes of tokens that are given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum Revoked {
 pub(crate) async fn renewed(
     upstream: &Address,
     login: &Login,
-    trusted: &[Certificate],
+    trusted: &[Authority],
 ) -> Result<Option<Login>> {
     let web = Arc::new(Web::new(upstream, trusted)?);
     silently(ask_for_another(upstream, login, web.clone())).await.map_err(|error| {
@@ -41,7 +41,7 @@ pub(crate) async fn renewed(
 pub(crate) async fn revoked(
     upstream: &Address,
     login: &Login,
-    trusted: &[Certificate],
+    trusted: &[Authority],
 ) -> Result<Revoked> {
     silently(take_back(upstream, login, trusted)).await
 }
@@ -72,7 +72,7 @@ async fn ask_for_another(
     }
 }
 
-async fn take_back(upstream: &Address, login: &Login, trusted: &[Certificate]) -> Result<Revoked> {
+async fn take_back(upstream: &Address, login: &Login, trusted: &[Authority]) -> Result<Revoked> {
     let web = Arc::new(Web::new(upstream, trusted)?);
     let manager =
         AuthorizationManager::new_with_oauth_http_client(upstream.url().clone(), web.clone())

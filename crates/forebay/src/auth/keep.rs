@@ -3,7 +3,7 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{ErrorKind, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -24,6 +24,10 @@ const OFTEN: Duration = Duration::from_millis(20);
 pub(crate) struct Keep {
     directory: PathBuf,
 }
+
+/// Tells one state of an upstream's login from another; `None` if there is no file. Each is written as
+/// a file of its own, so the number of the file and its time do.
+pub(crate) type Stamp = Option<(u64, i64, i64)>;
 
 /// The right to change one upstream's login, among all processes, until it is dropped.
 #[must_use = "it ends when it is dropped"]
@@ -50,6 +54,12 @@ impl Keep {
             bail!("`{}` belongs to another server", file.display());
         }
         Ok(login)
+    }
+
+    /// Looks at an upstream's login without opening it.
+    pub(crate) fn stamp(&self, address: &Address) -> Stamp {
+        let file = fs::metadata(self.file(address)).ok()?;
+        Some((file.ino(), file.mtime(), file.mtime_nsec()))
     }
 
     /// All logins, by their upstream; what cannot be read is passed over with a warning.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail};
-use forebay_proxy::transport::http::explain;
+use forebay_proxy::transport::http::{self as remote, Reached};
 use http::{
     HeaderValue, Request, Response, StatusCode,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE},
@@ -23,6 +23,7 @@ use super::{
     Address,
     address::{Place, is_protected},
 };
+use crate::trust::Authority;
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -60,13 +61,15 @@ impl Reception {
 }
 
 impl Web {
-    pub(crate) fn new(upstream: &Address, trusted: &[Certificate]) -> Result<Self> {
+    pub(crate) fn new(upstream: &Address, trusted: &[Authority]) -> Result<Self> {
         // It fails if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let trusted: Vec<Certificate> =
+            trusted.iter().map(|der| Certificate::from_der(der)).collect::<Result<_, _>>()?;
         let client = || {
             reqwest::Client::builder()
                 .user_agent(concat!("forebay/", env!("CARGO_PKG_VERSION")))
-                .tls_certs_merge(trusted.to_vec())
+                .tls_certs_merge(trusted.clone())
                 .http1_title_case_headers()
                 .redirect(Policy::none())
                 .timeout(PATIENCE)
@@ -176,6 +179,16 @@ impl Web {
         }
         Ok(whole.body(body)?)
     }
+}
+
+/// Why a request failed, in the words that all such failures are told in.
+fn explain(error: &reqwest::Error, url: &Url) -> String {
+    let reached = match error {
+        error if !error.is_connect() => Reached::Server,
+        error if error.is_timeout() => Reached::NobodyInTime,
+        _ => Reached::Nobody,
+    };
+    remote::explain(error, reached, url)
 }
 
 impl OAuthHttpClient for Web {

@@ -13,7 +13,6 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use http::StatusCode;
 use jiff::Timestamp;
-use reqwest::Certificate;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -26,7 +25,8 @@ use crate::{
         screen::Screen,
         table::{Column, Table, cut, harmless},
     },
-    config, trust,
+    config,
+    trust::{self, Authority},
 };
 
 /// Log in at servers that ask for it, and out again
@@ -133,7 +133,7 @@ async fn log_in(
     upstream: &Address,
     arguments: LoginArguments,
     keep: &Keep,
-    trusted: &[Certificate],
+    trusted: &[Authority],
     screen: &mut Screen,
 ) -> Result<()> {
     let door = Door::open(arguments.port.unwrap_or_default()).await?;
@@ -161,7 +161,7 @@ async fn log_in(
 async fn check(
     upstream: &Address,
     keep: &Keep,
-    trusted: &[Certificate],
+    trusted: &[Authority],
     screen: &mut Screen,
 ) -> Result<()> {
     let credentials = auth::stored(&config::home()?, &upstream.to_string(), trusted)?;
@@ -192,7 +192,7 @@ async fn check(
 async fn log_out(
     upstream: &Address,
     keep: &Keep,
-    trusted: &[Certificate],
+    trusted: &[Authority],
     screen: &mut Screen,
 ) -> Result<()> {
     let turn = keep.turn(upstream).await?;

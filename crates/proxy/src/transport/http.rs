@@ -13,6 +13,7 @@ mod gate;
 mod headers;
 mod hosting;
 mod house;
+mod look;
 mod modern;
 mod passing;
 mod remote;
@@ -24,6 +25,6 @@ pub use self::{
     credentials::{Credentials, CredentialsError, Pending},
     gate::Gate,
     hosting::Limits,
-    remote::{Remote, RemoteError, RemoteSettings, explain, shown_url},
+    remote::{Reached, Remote, RemoteError, RemoteSettings, explain, shown_url},
     serve::{Settings, Upstream, serve},
 };

@@ -37,7 +37,7 @@ use self::{
     stream::Reception,
     tools::ToolHeaders,
 };
-use super::Remote;
+use super::{Remote, look};
 use crate::{
     body::{Message, Spool},
     events,
@@ -183,7 +183,12 @@ impl Bridge {
         stop: &mut watch::Receiver<Stop>,
     ) {
         let posting = match incoming {
-            Incoming::Line(body) => Posting::of(body, &self.tools()).map(Arc::new),
+            Incoming::Line(body) => {
+                let bytes = body.bytes();
+                let bridge = self.clone();
+                let read = move || Posting::of(body, &bridge.tools());
+                look::work(bytes, read).await.map(Arc::new)
+            }
             Incoming::Lost(line, error) => {
                 let requests = posting::requests(&line);
                 self.pending().extend(requests.iter().cloned());

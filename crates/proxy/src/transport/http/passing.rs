@@ -22,7 +22,8 @@ use super::{
     answering::{self, Answered},
     headers,
     house::{House, Taken},
-    remote::{Remote, RemoteError},
+    look::look,
+    remote::{self, BrokenBody, Remote, RemoteError},
     reply::{self, INVALID_REQUEST, SESSION_ID},
 };
 use crate::{
@@ -55,12 +56,14 @@ impl Passing {
 
     /// Answers a request with a message.
     pub(super) async fn post(&self, head: &Parts, body: Body) -> Response<reply::Body> {
-        let line = body.line();
+        let (line, body) = look(body, Body::line).await;
         if let Some(refusal) = refuse(&head.headers, &line) {
             return refusal;
         }
         let conversation = self.conversation(&head.headers, &line);
-        let onward = conversation.relay.client_message(&line, Source::Held(&body));
+        let relay = conversation.relay.clone();
+        let (onward, body) =
+            look(body, move |body| relay.client_message(&line, Source::Held(body))).await;
         let body = Arc::new(body);
         let (message, answered) = match onward {
             Onward::Pass => (Message::whole(body), Vec::new()),
@@ -143,7 +146,7 @@ impl Passing {
     async fn pass(
         &self,
         mut conversation: Conversation,
-        response: reqwest::Response,
+        response: remote::Response,
         answered: Vec<Message>,
     ) -> Response<reply::Body> {
         let status = response.status();
@@ -189,13 +192,13 @@ impl Passing {
         }
         let is_unread = conversation.relay.lets_through_unread() && answered.is_empty();
         if headers::has_type(&head, "text/event-stream") && status.is_success() && !is_unread {
-            let frames = EventPump::start(conversation, response.bytes_stream(), answered);
+            let frames = EventPump::start(conversation, response, answered);
             return reply::events(head, frames);
         }
         if headers::has_type(&head, "application/json") && !is_unread {
             return conversation.json(status, head, response, answered).await;
         }
-        let frames = broken_as_io(response.bytes_stream());
+        let frames = broken_as_io(response);
         let body = if conversation.is_awaited() {
             reply::stream_body(frames)
         } else {
@@ -218,10 +221,9 @@ impl Conversation {
         &self,
         status: StatusCode,
         head: HeaderMap,
-        response: reqwest::Response,
+        mut pieces: remote::Response,
         answered: Vec<Message>,
     ) -> Response<reply::Body> {
-        let mut pieces = response.bytes_stream();
         let body = match self.house.take_in(&mut pieces, u64::MAX, None).await {
             Taken::Whole(body) => body,
             Taken::Partly(beginning, piece, error) => {
@@ -253,7 +255,8 @@ impl Conversation {
 
     /// A message of the upstream's, with what the chain puts in the place of results.
     async fn revised(&self, body: Body) -> Message {
-        let onward = self.relay.upstream_line(Source::Held(&body));
+        let relay = self.relay.clone();
+        let (onward, body) = look(body, move |body| relay.upstream_line(Source::Held(body))).await;
         let body = Arc::new(body);
         match onward {
             Onward::Consult(consultation) => {
@@ -314,7 +317,10 @@ impl Drop for Asking {
 }
 
 fn broken_as_io(
-    pieces: impl futures_util::Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
+    pieces: impl futures_util::Stream<Item = Result<Bytes, BrokenBody>> + Send + 'static,
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static {
     pieces.map(|piece| piece.map_err(io::Error::other))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,30 +5,38 @@
 
 mod failure;
 mod old;
+mod pool;
+mod way;
 
-use std::{
-    sync::{Arc, Once},
-    time::Duration,
+use std::{sync::Arc, time::Duration};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use http::{
+    HeaderMap, HeaderValue, Method, Request, StatusCode, Uri,
+    header::{ACCEPT, AUTHORIZATION, HOST, USER_AGENT},
 };
-
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header::AUTHORIZATION};
-use reqwest::{Certificate, Client, Response, Url, redirect::Policy};
+use percent_encoding::percent_decode_str;
+use rustls::pki_types::CertificateDer;
 use tokio::time::{Instant, sleep};
+use url::{Position, Url};
 
-use self::failure::proxy_of;
-pub use self::failure::{RemoteError, explain};
+pub use self::failure::{Reached, RemoteError, explain};
+pub(crate) use self::pool::{BrokenBody, Response};
+use self::{
+    failure::proxy_of,
+    pool::{Pool, SendError},
+    way::Way,
+};
 use super::{credentials::Credentials, gate, streamed::Streamed};
 use crate::{ProxyError, body::Message, router::UpstreamName};
 
-/// How long it may take to connect.
-const CONNECT: Duration = Duration::from_secs(10);
 /// How long a connection that could not be made is tried again: a server that is being restarted
 /// is back soon.
 const RECONNECT: Duration = Duration::from_millis(1_500);
 /// After how long it is tried again first; then after twice as long, and so on.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// How often a connection on which nothing happens is checked.
-const KEEPALIVE: Duration = Duration::from_secs(30);
+/// Who we are, unless the client says who it is.
+const OUR_NAME: &str = concat!("forebay/", env!("CARGO_PKG_VERSION"));
 
 /// What a remote upstream is reached with.
 pub struct RemoteSettings {
@@ -41,16 +49,26 @@ pub struct RemoteSettings {
     /// What lets us in, unless one of the headers does.
     pub credentials: Option<Arc<dyn Credentials>>,
     /// Authorities that are trusted besides the system's.
-    pub trusted: Vec<Certificate>,
+    pub trusted: Vec<CertificateDer<'static>>,
 }
 
 /// An upstream that is reached by HTTP. It connects when there is something to send.
 pub struct Remote {
     name: UpstreamName,
     url: Url,
-    headers: HeaderMap,
+    fixed: Box<Fixed>,
     credentials: Option<Arc<dyn Credentials>>,
-    client: Client,
+    pool: Arc<Pool>,
+}
+
+/// What is the same in every request.
+struct Fixed {
+    /// What it names as its target.
+    target: Uri,
+    /// What it says besides what whoever sends it does.
+    ours: HeaderMap,
+    /// What it says unless whoever sends it says something else.
+    unsaid: HeaderMap,
 }
 
 impl Remote {
@@ -58,8 +76,17 @@ impl Remote {
     pub fn new(settings: RemoteSettings) -> Result<Self, ProxyError> {
         let RemoteSettings { name, url, headers, credentials, trusted } = settings;
         let url = endpoint(&url)?;
-        let client = client(is_this_machine(&url), trusted).map_err(ProxyError::HttpClient)?;
-        Ok(Self { name, url, headers, credentials, client })
+        let Way { connect, target, headers: to_proxy } = way::to(&url, trusted)?;
+        let mut ours = headers;
+        // What is said twice is for us to say.
+        let credentials = credentials.filter(|_| !ours.contains_key(AUTHORIZATION));
+        ours.entry(HOST).or_insert(host(&url)?);
+        let mut unsaid = to_proxy;
+        unsaid.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        unsaid.insert(USER_AGENT, HeaderValue::from_static(OUR_NAME));
+        unsaid.extend(basic_login(&url).map(|login| (AUTHORIZATION, login)));
+        let fixed = Box::new(Fixed { target, ours, unsaid });
+        Ok(Self { name, url, fixed, credentials, pool: Pool::new(connect) })
     }
 
     /// What it is called.
@@ -81,7 +108,7 @@ impl Remote {
     /// What to do about a 401, as a sentence.
     pub(crate) fn advice(&self) -> String {
         match &self.credentials {
-            _ if self.headers.contains_key(AUTHORIZATION) => {
+            _ if self.fixed.ours.contains_key(AUTHORIZATION) => {
                 "check the `Authorization` header that was given for it".to_owned()
             }
             Some(credentials) => credentials.advice(),
@@ -99,13 +126,9 @@ impl Remote {
         mut headers: HeaderMap,
         body: Option<&Message>,
     ) -> Result<Response, RemoteError> {
-        for name in self.headers.keys() {
-            headers.remove(name);
-        }
-        headers.extend(self.headers.clone());
-        let Some(credentials) =
-            self.credentials.as_ref().filter(|_| !self.headers.contains_key(AUTHORIZATION))
-        else {
+        // Each of them replaces what was said by the same name.
+        headers.extend(self.fixed.ours.clone());
+        let Some(credentials) = &self.credentials else {
             return self.connect_and_send(method, headers, body).await;
         };
         let failed = |source| RemoteError::Credentials { name: self.name.clone(), source };
@@ -127,31 +150,51 @@ impl Remote {
     async fn connect_and_send(
         &self,
         method: Method,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: Option<&Message>,
     ) -> Result<Response, RemoteError> {
+        for (name, value) in &self.fixed.unsaid {
+            headers.entry(name).or_insert_with(|| value.clone());
+        }
+        let mut request = Request::new(body.map(Streamed::new).unwrap_or_default());
+        *request.method_mut() = method;
+        *request.uri_mut() = self.fixed.target.clone();
+        *request.headers_mut() = headers;
         let started = Instant::now();
         let mut pause = FIRST_PAUSE;
         loop {
-            let mut request =
-                self.client.request(method.clone(), self.url.clone()).headers(headers.clone());
-            if let Some(message) = body {
-                request = request.body(reqwest::Body::wrap(Streamed::new(message)));
-            }
-            match request.send().await {
+            match self.pool.send(request).await {
                 Ok(response) => return Ok(response),
-                Err(error) if error.is_connect() && started.elapsed() + pause < RECONNECT => {
+                Err(SendError::Unreachable { request: unsent, .. })
+                    if started.elapsed() + pause < RECONNECT =>
+                {
+                    request = *unsent;
                     sleep(pause).await;
                     pause *= 2;
                 }
-                Err(error) => return Err(self.failure(error)),
+                Err(error) => return Err(self.no_response(error)),
             }
         }
     }
 
-    /// What a failed request, or a response that broke off, is to whoever waits for it.
-    pub(crate) fn failure(&self, error: reqwest::Error) -> RemoteError {
-        RemoteError::of(self.name.clone(), &self.url, error)
+    fn no_response(&self, error: SendError) -> RemoteError {
+        let name = self.name.clone();
+        match error {
+            SendError::Unreachable { error, is_late: true, .. } => {
+                RemoteError::of(name, &self.url, Reached::NobodyInTime, error)
+            }
+            SendError::Unreachable { error, is_late: false, .. } => {
+                RemoteError::of(name, &self.url, Reached::Nobody, error)
+            }
+            SendError::BrokenOff(error) => {
+                RemoteError::of(name, &self.url, Reached::Server, error.into())
+            }
+        }
+    }
+
+    /// What a response that broke off is to whoever waits for it.
+    pub(crate) fn failure(&self, error: BrokenBody) -> RemoteError {
+        RemoteError::of(self.name.clone(), &self.url, Reached::Server, error.into())
     }
 
     /// The proxy that stands before it, without what may be secret in its address.
@@ -167,26 +210,23 @@ fn set_authorization(headers: &mut HeaderMap, value: Option<&HeaderValue>) {
     }
 }
 
-/// A client that neither follows redirects nor gives up on an answer that takes long.
-fn client(is_for_this_machine: bool, trusted: Vec<Certificate>) -> reqwest::Result<Client> {
-    static TLS: Once = Once::new();
-    TLS.call_once(|| {
-        // It fails only if someone has chosen before, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
-    let builder = Client::builder();
-    // What stays on this machine is no business of a proxy's.
-    let builder = if is_for_this_machine { builder.no_proxy() } else { builder };
-    builder
-        .user_agent(concat!("forebay/", env!("CARGO_PKG_VERSION")))
-        .tls_certs_merge(trusted)
-        // Names mean the same in any case, but some proxies have rules for `Mcp-Session-Id` alone.
-        .http1_title_case_headers()
-        .redirect(Policy::none())
-        .connect_timeout(CONNECT)
-        .tcp_nodelay(true)
-        .tcp_keepalive(KEEPALIVE)
-        .build()
+/// What `Host` says: the host, and the port unless it is the usual one.
+fn host(url: &Url) -> Result<HeaderValue, ProxyError> {
+    HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort])
+        .map_err(|_| ProxyError::UpstreamUrl { hint: "its host cannot be sent".to_owned() })
+}
+
+/// What user and password in a URL say.
+fn basic_login(url: &Url) -> Option<HeaderValue> {
+    let decoded = |text| percent_decode_str(text).decode_utf8().ok();
+    let (user, password) = (decoded(url.username())?, url.password().and_then(decoded));
+    if user.is_empty() && password.is_none() {
+        return None;
+    }
+    let login = STANDARD.encode(format!("{user}:{}", password.unwrap_or_default()));
+    let mut login = HeaderValue::try_from(format!("Basic {login}")).ok()?;
+    login.set_sensitive(true);
+    Some(login)
 }
 
 fn is_this_machine(url: &Url) -> bool {

@@ -16,8 +16,8 @@ use crate::body::{Message, Payload};
 /// How much is read from a file at once.
 const CHUNK_BYTES: u64 = 64 * 1024;
 
-/// Yields a message's bytes.
-#[derive(Debug)]
+/// Yields a message's bytes; by default there are none.
+#[derive(Debug, Default)]
 pub(crate) struct Streamed {
     parts: VecDeque<Payload>,
     left: u64,

@@ -7,7 +7,6 @@ use forebay_wire::{
     reply::{self, CONNECTION_CLOSED},
 };
 use http::Method;
-use reqwest::Response;
 
 use super::{
     Bridge,
@@ -18,6 +17,7 @@ use super::{
 use crate::{
     body::{Body, Hold, Message, Source},
     events,
+    transport::http::{look::look, remote::Response},
 };
 
 /// How much of a response that nobody waits for is read, so that its connection can be used again.
@@ -142,7 +142,8 @@ impl Bridge {
             let (name, url) = (self.remote.name(), self.remote.shown_url());
             format!("upstream `{name}` at {url} answered {status} with {what}")
         };
-        match body.line() {
+        let (line, body) = look(body, Body::line).await;
+        match line {
             Line::Blank => return Err(no_answer("nothing")),
             Line::Other => {
                 let words = match &body {
@@ -151,7 +152,7 @@ impl Bridge {
                 };
                 return Err(no_answer(&format!("what is no message: {words}")));
             }
-            Line::Message(_) | Line::Batch(_) => self.deliver(body, &mut reception).await,
+            Line::Message(_) | Line::Batch(_) => self.deliver(&line, body, &mut reception).await,
         }
         if self.is_awaited(&reception) {
             return Err(no_answer("a message that is no answer"));
@@ -195,10 +196,9 @@ impl Bridge {
     }
 
     /// Passes a message on; an answer only if it is awaited, and once.
-    pub(super) async fn deliver(&self, body: Body, reception: &mut Reception<'_>) {
+    pub(super) async fn deliver(&self, line: &Line, body: Body, reception: &mut Reception<'_>) {
         let body = Arc::new(body);
-        let line = body.line();
-        if line == Line::Blank {
+        if *line == Line::Blank {
             return;
         }
         let mut is_wanted = matches!(line, Line::Other);

@@ -2,9 +2,9 @@
 
 use forebay_wire::{Id, Line, scan};
 use http::StatusCode;
-use reqwest::{Response, Url};
+use url::Url;
 
-use crate::transport::http::Remote;
+use crate::transport::http::remote::{Remote, Response};
 
 /// More than this of a response is not looked at.
 const MAX_BYTES: usize = 64 * 1024;

@@ -8,14 +8,13 @@ use forebay_wire::{
     sse::{Events, Fields, Token},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT};
-use reqwest::Response;
 use tokio::time::{sleep, timeout};
 
 use super::{Bridge, posting::Posting};
 use crate::{
-    body::Hold,
+    body::{Body, Hold},
     events,
-    transport::http::{headers::has_type, reply::LAST_EVENT_ID},
+    transport::http::{headers::has_type, look::look, remote::Response, reply::LAST_EVENT_ID},
 };
 
 /// How long a stream whose request has been answered may take to end, after which its connection
@@ -193,7 +192,8 @@ impl Bridge {
                             .as_deref()
                             .is_none_or(|event| matches!(event, "" | "message"));
                         if is_message {
-                            self.deliver(whole.finish(), reception).await;
+                            let (line, body) = look(whole.finish(), Body::line).await;
+                            self.deliver(&line, body, reception).await;
                         }
                         reception.note(&fields);
                     }

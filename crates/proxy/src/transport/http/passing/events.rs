@@ -3,8 +3,11 @@
 //! Every event passes at once, also while a result that came before it is being captured. A client
 //! resumes a stream after the last id it has seen, so an id is only passed on once everything up to
 //! it has been: what overtakes goes without its id, and what was overtaken carries the newest one.
+//!
+//! All of it runs in the task that writes to the client, but for the chain: an event wakes up nobody
+//! else on its way.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, task::Poll};
 
 use bytes::Bytes;
 use forebay_wire::{
@@ -17,11 +20,14 @@ use futures_util::{
     stream::{self, FuturesUnordered},
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{mpsc, mpsc::error::TryRecvError, watch},
     task::JoinHandle,
 };
 
-use super::{super::reply, Conversation};
+use super::{
+    super::{look::look, remote::BrokenBody, reply},
+    Conversation,
+};
 use crate::{
     body::{Body, Hold, Message, Source},
     events,
@@ -41,9 +47,11 @@ pub(super) struct EventPump {
     delayed: FuturesUnordered<JoinHandle<(Fields, Message)>>,
     /// The id of the last event that came.
     newest: Option<String>,
+    /// All is said; if it is dropped before, the client is gone.
+    is_over: bool,
 }
 
-/// The client reads no more.
+/// Nothing more is passed on.
 struct Gone;
 
 /// An event that is arriving.
@@ -63,33 +71,39 @@ impl EventPump {
     /// Starts to pass on what comes, after what we have answered ourselves.
     pub(super) fn start(
         conversation: Conversation,
-        pieces: impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin + 'static,
+        pieces: impl Stream<Item = Result<Bytes, BrokenBody>> + Send + Unpin + 'static,
         answered: Vec<Message>,
     ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
         let (out, mut frames) = mpsc::channel(MAX_WAITING);
         let delayed = FuturesUnordered::new();
-        let pump = Self { conversation, out, delayed, newest: None };
+        let pump = Self { conversation, out, delayed, newest: None, is_over: false };
         // When the client is gone, so is the connection to the upstream, which draws its own
         // conclusions from it.
-        tokio::spawn(pump.run(pieces, answered));
-        stream::poll_fn(move |context| frames.poll_recv(context))
+        let mut run = Some(Box::pin(pump.run(pieces, answered)));
+        stream::poll_fn(move |context| {
+            if let Ok(frame) = frames.try_recv() {
+                return Poll::Ready(Some(frame));
+            }
+            if let Some(running) = &mut run
+                && running.as_mut().poll(context).is_ready()
+            {
+                run = None;
+            }
+            match frames.try_recv() {
+                Ok(frame) => Poll::Ready(Some(frame)),
+                Err(TryRecvError::Disconnected) => Poll::Ready(None),
+                // Whatever it waits for wakes up this task.
+                Err(TryRecvError::Empty) => Poll::Pending,
+            }
+        })
     }
 
     async fn run(
         mut self,
-        mut pieces: impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin + 'static,
+        mut pieces: impl Stream<Item = Result<Bytes, BrokenBody>> + Send + Unpin + 'static,
         answered: Vec<Message>,
     ) {
-        let how = match self.pump(&mut pieces, answered).await {
-            Err(Gone) => {
-                if self.newest.is_none() {
-                    // It cannot come back for the rest.
-                    self.conversation.forget_asked();
-                }
-                return;
-            }
-            Ok(how) => how,
-        };
+        let Ok(how) = self.pump(&mut pieces, answered).await else { return };
         // Nothing more comes; what was held up still goes out.
         while let Some(decided) = self.delayed.next().await {
             let Ok((fields, message)) = decided else { continue };
@@ -97,13 +111,13 @@ impl EventPump {
                 return;
             }
         }
-        let _ = self.answer_the_rest(&how).await;
+        self.is_over = self.answer_the_rest(&how).await.is_ok();
     }
 
     /// Passes events on until the upstream ends the stream; returns how it did.
     async fn pump(
         &mut self,
-        pieces: &mut (impl Stream<Item = reqwest::Result<Bytes>> + Send + Unpin),
+        pieces: &mut (impl Stream<Item = Result<Bytes, BrokenBody>> + Send + Unpin),
         answered: Vec<Message>,
     ) -> Result<String, Gone> {
         for message in answered {
@@ -122,7 +136,6 @@ impl EventPump {
                     }
                     continue;
                 }
-                () = self.out.closed() => return Err(Gone),
                 () = house.closing.given(), if !self.conversation.is_awaited() => {
                     return Err(Gone);
                 }
@@ -187,10 +200,13 @@ impl EventPump {
             let fields = self.with_safe_id(fields);
             return self.send(reply::bare_event(&fields)).await;
         }
-        if let Some(said) = self.said_before(&fields, &body).await {
+        let (said, body) = self.said_before(&fields, body).await;
+        if let Some(said) = said {
             return self.say(fields, Message::of(vec![said.to_vec().into()])).await;
         }
-        match self.conversation.relay.upstream_line(Source::Held(&body)) {
+        let relay = self.conversation.relay.clone();
+        let (onward, body) = look(body, move |body| relay.upstream_line(Source::Held(body))).await;
+        match onward {
             Onward::Consult(consultation) => self.consult(fields, consultation, body).await,
             Onward::Pass | Onward::Answer(_) | Onward::Drop => {
                 self.say(fields, Message::whole(Arc::new(body))).await
@@ -200,20 +216,22 @@ impl EventPump {
 
     /// What has been said in place of this event, if it has come before: what it answers has then
     /// been answered, and nobody waits for it.
-    async fn said_before(&self, fields: &Fields, body: &Body) -> Option<Bytes> {
-        let session = self.conversation.session.as_ref()?;
-        let mut replacement = session.replacement(fields.id.as_ref()?)?;
-        let line = body.line();
+    async fn said_before(&self, fields: &Fields, body: Body) -> (Option<Bytes>, Body) {
+        let session = self.conversation.session.as_ref();
+        let replacement = session.zip(fields.id.as_ref()).and_then(|(it, id)| it.replacement(id));
+        let Some(mut replacement) = replacement else { return (None, body) };
+        let (line, body) = look(body, Body::line).await;
         let is_awaited = line.messages().iter().any(|envelope| match envelope.kind() {
             Kind::Response { id } => self.conversation.relay.session().pending().awaits(id),
             _ => false,
         });
         if is_awaited {
             // An upstream that numbers its streams alike.
-            return None;
+            return (None, body);
         }
-        let said = replacement.wait_for(Option::is_some).await.ok()?.clone();
-        said.filter(|said| !said.is_empty())
+        let said = replacement.wait_for(Option::is_some).await;
+        let said = said.ok().and_then(|said| said.clone());
+        (said.filter(|said| !said.is_empty()), body)
     }
 
     async fn consult(
@@ -281,6 +299,15 @@ impl EventPump {
     }
 }
 
+impl Drop for EventPump {
+    fn drop(&mut self) {
+        if !self.is_over && self.newest.is_none() {
+            // The client cannot come back for the rest.
+            self.conversation.forget_asked();
+        }
+    }
+}
+
 /// Remembers what is said in place of an event; empty, if it is said as it came.
 fn remember(remembered: &watch::Sender<Option<Bytes>>, message: &Message) {
     let is_short = message.bytes() <= MAX_REMEMBERED_BYTES;
@@ -325,7 +352,7 @@ mod tests {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it is what a response's body yields")]
-    fn event(id: u32, data: &str) -> reqwest::Result<Bytes> {
+    fn event(id: u32, data: &str) -> Result<Bytes, BrokenBody> {
         Ok(Bytes::from(format!("id: {id}\ndata: {data}\n\n")))
     }
 

@@ -2,11 +2,11 @@
 
 use std::{error::Error, io};
 
-use hyper_util::client::proxy::matcher::Matcher;
-use reqwest::Url;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use rustls::CertificateError;
+use url::Url;
 
-use super::{CONNECT, is_this_machine, shown};
+use super::{is_this_machine, pool::CONNECT, shown, way::BoxError};
 use crate::{router::UpstreamName, transport::http::CredentialsError};
 
 /// A request that got no response, or not all of one.
@@ -24,7 +24,7 @@ pub enum RemoteError {
         why: String,
         /// What the client said.
         #[source]
-        source: reqwest::Error,
+        source: BoxError,
     },
     /// The connection was lost; what was asked may have been done.
     #[error("upstream `{name}` at {url} broke the connection off: {why}")]
@@ -37,7 +37,7 @@ pub enum RemoteError {
         why: String,
         /// What the client said.
         #[source]
-        source: reqwest::Error,
+        source: BoxError,
     },
     /// There are credentials, and they cannot be read or renewed.
     #[error("cannot log in to upstream `{name}`: {source}")]
@@ -50,46 +50,59 @@ pub enum RemoteError {
     },
 }
 
+/// How far a request got before it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reached {
+    /// No connection could be made.
+    Nobody,
+    /// The same, because it took too long.
+    NobodyInTime,
+    /// The server was reached.
+    Server,
+}
+
 impl RemoteError {
-    pub(super) fn of(name: UpstreamName, url: &Url, source: reqwest::Error) -> Self {
-        // What may be secret in the URL is no part of an error.
-        let source = source.without_url();
-        let (why, url) = (explain(&source, url), shown(url));
-        if source.is_connect() {
-            Self::Unreachable { name, url, why, source }
-        } else {
-            Self::BrokenOff { name, url, why, source }
+    pub(super) fn of(name: UpstreamName, url: &Url, reached: Reached, source: BoxError) -> Self {
+        let (why, url) = (explain(&*source, reached, url), shown(url));
+        match reached {
+            Reached::Nobody | Reached::NobodyInTime => Self::Unreachable { name, url, why, source },
+            Reached::Server => Self::BrokenOff { name, url, why, source },
         }
     }
 }
 
 /// Why a request to `url` failed, and what to do about it.
-pub fn explain(error: &reqwest::Error, url: &Url) -> String {
-    if error.is_connect() {
-        why_unreachable(error, proxy_of(url).as_deref())
-    } else {
-        deepest(error)
+pub fn explain(error: &(dyn Error + 'static), reached: Reached, url: &Url) -> String {
+    let proxy = proxy_of(url);
+    let seconds = CONNECT.as_secs();
+    match (reached, proxy) {
+        (Reached::Server, _) => deepest(error),
+        (Reached::Nobody, proxy) => why_unreachable(error, proxy.as_deref()),
+        (Reached::NobodyInTime, Some(proxy)) => {
+            format!("no connection within {seconds} s through {}", named(&proxy))
+        }
+        (Reached::NobodyInTime, None) => {
+            format!("no connection within {seconds} s; check the address")
+        }
     }
 }
 
-/// The proxy that requests to `url` go through, without what may be secret in its address.
+/// The proxy that requests to `url` go through, if any.
+pub(super) fn proxy_for(url: &Url) -> Option<Intercept> {
+    // What stays on this machine is no business of a proxy's.
+    let url = Some(url).filter(|url| !is_this_machine(url))?;
+    Matcher::from_system().intercept(&url.as_str().parse().ok()?)
+}
+
+/// The same, without what may be secret in its address.
 pub(crate) fn proxy_of(url: &Url) -> Option<String> {
-    // The same rules as those by which requests are sent.
-    let found = Matcher::from_system().intercept(&url.as_str().parse().ok()?);
-    let proxy = found.filter(|_| !is_this_machine(url))?;
+    let proxy = proxy_for(url)?;
     let uri = proxy.uri();
     let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
     Some(format!("{}://{}{port}", uri.scheme_str().unwrap_or("http"), uri.host()?))
 }
 
-fn why_unreachable(error: &reqwest::Error, proxy: Option<&str>) -> String {
-    let seconds = CONNECT.as_secs();
-    if error.is_timeout() {
-        return match proxy {
-            Some(proxy) => format!("no connection within {seconds} s through {}", named(proxy)),
-            None => format!("no connection within {seconds} s; check the address"),
-        };
-    }
+fn why_unreachable(error: &(dyn Error + 'static), proxy: Option<&str>) -> String {
     let found = causes(error).find_map(|cause| {
         let text = cause.to_string();
         let refused = cause
@@ -159,13 +172,13 @@ fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> 
     }
 }
 
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    std::iter::successors(error.source(), |&cause| cause.source())
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&cause| cause.source())
 }
 
 /// What the last in the chain of causes says, which is the least general.
-fn deepest(error: &reqwest::Error) -> String {
-    causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
+pub(super) fn deepest(error: &(dyn Error + 'static)) -> String {
+    causes(error).last().unwrap_or(error).to_string()
 }
 
 #[cfg(test)]
