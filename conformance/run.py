@@ -2,8 +2,8 @@
 
     python run.py --peers DIRECTORY --node PROGRAM --forebay PROGRAM
 
-The exit status is 1 if a check that passes without Forebay does not pass with `serve --url`, or if
-fewer checks pass without Forebay than there should be.
+The exit status is 1 if a check that passes without Forebay does not pass with it, and is not excused,
+or if fewer checks pass without Forebay than there should be.
 """
 
 import argparse
@@ -71,13 +71,7 @@ class Bench:
 
     def run(self, revision, way):
         """Returns the checks of each scenario, as the suite has written them."""
-        try:
-            url = self.endpoint(way, self.directory / f"home-{revision}-{way}")
-        except DidNotStart as error:
-            if way != report.STDIO:
-                raise
-            print(f"{revision}, `{way}`: {error}", file=sys.stderr)
-            return {}
+        url = self.endpoint(way, self.directory / f"home-{revision}-{way}")
         results = self.directory / f"results-{revision}-{way}"
         suite = [self.node, self.suite / "dist/index.js", "server", "--url", url]
         self.processes.run([*suite, "--requirements", revision, "--output-dir", results], SUITE_SECONDS)
@@ -85,7 +79,8 @@ class Bench:
 
     def endpoint(self, way, home):
         if way == report.STDIO:
-            return self.serve(home, "--", *self.server, "--stdio")
+            # On stdio the server cannot end a stream; its tool that would is late, and Forebay ends it.
+            return self.serve(home, "--poll-after", "2", "--", *self.server, "--stdio")
         url = f"http://{self.processes.start(self.server, 'stdout')}/mcp"
         return url if way == report.DIRECT else self.serve(home, "--url", url)
 

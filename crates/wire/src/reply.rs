@@ -11,10 +11,19 @@ pub const CONNECTION_CLOSED: i32 = -32000;
 
 /// Writes an error response, one line. Without an `id` it answers nothing in particular.
 pub fn error(id: Option<&Id>, code: i32, message: &str) -> Vec<u8> {
+    write_error(id, code, message, "")
+}
+
+/// Writes an error that says more in its data, which are JSON on one line, as one line.
+pub fn error_with_data(id: Option<&Id>, code: i32, message: &str, data: &str) -> Vec<u8> {
+    write_error(id, code, message, &format!(r#","data":{data}"#))
+}
+
+fn write_error(id: Option<&Id>, code: i32, message: &str, more: &str) -> Vec<u8> {
     let id = id.map_or("null", Id::as_json);
     let message = Value::from(message);
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}{}"#,
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}{more}}}}}{}"#,
         '\n'
     )
     .into_bytes()

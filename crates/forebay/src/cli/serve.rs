@@ -62,6 +62,13 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds)]
     idle: Duration,
 
+    /// End a stream that has been open for this long, for networks that allow no longer ones
+    ///
+    /// Clients of revision 2025-11-25 come back for the rest; those of others keep their streams. In
+    /// front of a URL the server there decides.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    poll_after: Option<Duration>,
+
     /// How long what is under way may take when you end, and a process when its session does
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     grace: Duration,
@@ -102,7 +109,8 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
     let target = match target {
         Target::Command(command) => {
             let (sessions, idle) = (arguments.max_sessions, arguments.idle);
-            http::Upstream::Command(command, Limits { sessions, idle, grace })
+            let limits = Limits { sessions, idle, grace, poll_after: arguments.poll_after };
+            http::Upstream::Command(command, limits)
         }
         Target::Url(settings) => http::Upstream::Remote(Remote::new(settings)?),
     };

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeSet,
     io::{BufRead, BufReader, Write},
     os::unix::process::ExitStatusExt,
-    process::{Command, Stdio},
+    process::{ChildStdout, Command, Stdio},
     time::Duration,
 };
 
@@ -23,6 +23,11 @@ const SIGTERM: i32 = 15;
 fn kill(signal: i32, pid: u32) {
     let sent = Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).status();
     assert!(sent.expect("kill starts").success());
+}
+
+/// Waits until a pipe that nobody reads takes hardly any more: its last page may stay open.
+fn is_filled(pipe: &ChildStdout) {
+    eventually("the pipe is full", || rustix::io::ioctl_fionread(pipe).unwrap() >= 60_000);
 }
 
 /// `forebay wrap` in front of a shell script.
@@ -153,14 +158,25 @@ fn client_closing_before_the_upstream_is_ready_still_gets_its_answer() {
 
 #[test]
 fn client_slow_to_read_gets_all_that_an_ended_upstream_has_said() {
-    let mut command = wrapped_script("head -c 3000000 /dev/zero | tr '\\0' x; echo");
-    let (mut peer, output) = Peer::start_without_reading(&mut command);
-    // Longer than the upstream's end takes to settle.
-    std::thread::sleep(Duration::from_millis(1500));
-    let mut line = Vec::new();
-    BufReader::new(output).read_until(b'\n', &mut line).unwrap();
-    assert_eq!(line.len(), 3_000_001);
-    assert_eq!(peer.wait().code(), Some(0));
+    // What is held leaves its pipe at once. What is let through stays in the pipes, which take just as
+    // much that it can end.
+    for (script, length) in
+        [(wrapped_script as fn(&str) -> Command, 3_000_000), (untouched_script, 180_000)]
+    {
+        let says = format!("echo $$; head -c {length} /dev/zero | tr '\\0' x; echo");
+        let (mut peer, output) = Peer::start_without_reading(&mut script(&says));
+        let mut reader = BufReader::with_capacity(16, output);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let upstream: u32 = line.trim().parse().unwrap();
+        eventually("it has ended", || !is_running(upstream));
+        // That nothing is given up needs time: longer than the upstream's end takes to settle.
+        std::thread::sleep(Duration::from_millis(1500));
+        line.clear();
+        reader.read_line(&mut line).unwrap();
+        assert_eq!(line.len(), length + 1);
+        assert_eq!(peer.wait().code(), Some(0));
+    }
 }
 
 #[test]
@@ -187,11 +203,13 @@ fn client_killed_while_the_upstream_takes_no_input_ends_everything() {
 
 #[test]
 fn client_not_reading_is_waited_for_until_it_is_gone() {
-    let (mut peer, output) = Peer::start_without_reading(&mut untouched_fixture());
+    let mut command = forebay(["wrap", "--no-capture", "--grace", "0.05", "--"]);
+    let (mut peer, output) = Peer::start_without_reading(command.arg(programs::fixture_upstream()));
     peer.send(&call(1, "bytes", 50_000_000));
     peer.close_input();
-    // It never reads, and then it is gone.
-    std::thread::sleep(Duration::from_millis(500));
+    is_filled(&output);
+    // That it is not given up needs time: more than the 30 grace periods that an answer may take.
+    std::thread::sleep(Duration::from_secs(2));
     assert!(peer.child.try_wait().unwrap().is_none(), "its answer is kept for it");
     drop(output);
     peer.wait();
@@ -201,7 +219,7 @@ fn client_not_reading_is_waited_for_until_it_is_gone() {
 fn client_not_reading_does_not_keep_a_signal_from_ending_forebay() {
     for script in ["exec yes '{\"method\":\"x\"}'", "yes '{\"method\":\"x\"}' | head -n 20000"] {
         let (mut peer, output) = Peer::start_without_reading(&mut wrapped_script(script));
-        std::thread::sleep(Duration::from_millis(300));
+        is_filled(&output);
         kill(SIGTERM, peer.child.id());
         peer.wait();
         drop(output);
@@ -216,7 +234,7 @@ fn client_that_sends_garbage_and_does_not_read_is_survived() {
     let garbage = "garbage\n".repeat(2_000);
     let mut input = peer.take_input();
     let writer = std::thread::spawn(move || drop(input.write_all(garbage.as_bytes())));
-    std::thread::sleep(Duration::from_millis(500));
+    is_filled(&output);
     kill(SIGTERM, peer.child.id());
     peer.wait();
     drop(output);
@@ -337,6 +355,8 @@ fn upstream_killed_leaves_no_call_unanswered_however_slow_the_client() {
     assert!(line.contains("-32700"), "{line}");
     kill(SIGKILL, upstream);
     eventually("it is gone", || !is_running(upstream));
+    assert!(!reader.fill_buf().unwrap().is_empty(), "the first answers are in the pipe");
+    // That the others are not given up needs time: several grace periods.
     std::thread::sleep(Duration::from_millis(500));
     let mut answered = 0;
     for line in reader.lines() {

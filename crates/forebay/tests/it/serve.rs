@@ -4,7 +4,9 @@
 mod fairness;
 mod faults;
 mod gate;
+mod headers;
 mod leaks;
+mod polling;
 mod sessions;
 
 use std::process::Command;

@@ -7,10 +7,13 @@ use std::{
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use forebay_testkit::playbook::{Conversation, Playbook, Sent};
+use forebay_testkit::{
+    peer::{PATIENCE, eventually},
+    playbook::{Conversation, Playbook, Sent},
+};
 use forebay_wire::Line;
 
 use super::{Onward, Outgoing, Relay};
@@ -235,12 +238,13 @@ fn an_interceptor_that_is_late_is_passed_over() {
 fn an_interceptor_whose_hooks_pile_up_is_not_asked() {
     let (sender, receiver) = std::sync::mpsc::channel::<()>();
     let receiver = Mutex::new(receiver);
-    let asked = Arc::new(AtomicUsize::new(0));
+    let (asked, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let hooks = {
-        let asked = asked.clone();
+        let (asked, ended) = (asked.clone(), ended.clone());
         replacing(move || {
             asked.fetch_add(1, Ordering::SeqCst);
             let _ = receiver.lock().map(|receiver| receiver.recv());
+            ended.fetch_add(1, Ordering::SeqCst);
             Ok(Verdict::Pass)
         })
     };
@@ -248,9 +252,18 @@ fn an_interceptor_whose_hooks_pile_up_is_not_asked() {
     for _ in 0..40 {
         play = play.passes_up(CALL).passes_down(RESULT);
     }
-    play.nothing_more();
-    assert!(asked.load(Ordering::SeqCst) <= 32, "the others were not asked");
+    // Each runs on a thread, which may be slow to start.
+    eventually("as many as may run are asked", || asked.load(Ordering::SeqCst) >= 32);
     drop(sender);
+    eventually("they end", || ended.load(Ordering::SeqCst) == asked.load(Ordering::SeqCst));
+    assert_eq!(asked.load(Ordering::SeqCst), 32, "the others were not asked");
+    let started = Instant::now();
+    while asked.load(Ordering::SeqCst) == 32 {
+        // What has ended makes room a moment later.
+        assert!(started.elapsed() < PATIENCE, "it is never asked again");
+        play = play.passes_up(CALL).passes_down(RESULT);
+    }
+    play.nothing_more();
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod remote;
 mod reply;
 mod serve;
 mod streamed;
+mod tool_headers;
 
 pub use self::{
     credentials::{Credentials, CredentialsError, Pending},

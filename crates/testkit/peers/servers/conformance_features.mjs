@@ -26,6 +26,9 @@ const IMAGE = { type: 'image', data: PNG, mimeType: 'image/png' };
 // The suite wants to see what happens between two steps.
 const STEP_MS = 50;
 
+// Longer than the runner lets a stream be open, and less than two streams.
+const LATE_MS = 4_000;
+
 // Every modern request has a server of its own, so the state that travels is all that they share.
 const states = createRequestStateCodec({ key: crypto.getRandomValues(new Uint8Array(32)) });
 
@@ -102,8 +105,9 @@ function addTalkingTools(server) {
         return say('done');
     });
     server.registerTool('test_reconnection', { description: 'Closes its stream, then answers' }, async ctx => {
+        // On stdio the stream is that of whoever stands in front, who ends it if the answer is late.
         ctx.http?.closeSSE?.();
-        await sleep(2 * STEP_MS);
+        await sleep(ctx.http?.closeSSE ? 2 * STEP_MS : LATE_MS);
         return say('sent while nobody listened');
     });
 }

@@ -10,7 +10,6 @@ mod lines;
 mod posting;
 mod refusal;
 mod stream;
-mod tools;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -35,9 +34,8 @@ use self::{
     lines::{Incoming, Lane, Lines},
     posting::{Posting, PostingKind},
     stream::Reception,
-    tools::ToolHeaders,
 };
-use super::{Remote, look};
+use super::{Remote, look, tool_headers::ToolHeaders};
 use crate::{
     body::{Message, Spool},
     events,

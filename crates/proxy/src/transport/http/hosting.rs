@@ -35,6 +35,7 @@ use super::{
     house::House,
     modern,
     reply::{self, INVALID_REQUEST, LAST_EVENT_ID, NO_SESSION, SESSION_ID},
+    tool_headers::ToolHeaders,
 };
 use crate::{
     body::{Body, Source},
@@ -51,6 +52,9 @@ pub struct Limits {
     pub idle: Duration,
     /// How long a process may take to end by itself, and again after SIGTERM.
     pub grace: Duration,
+    /// A stream with an answer that has been open for this long is ended, and its client comes back
+    /// for the rest; with `None` it stays open until the answer has come.
+    pub poll_after: Option<Duration>,
 }
 
 /// The children and whom they serve.
@@ -61,6 +65,8 @@ pub(super) struct Hosting {
     slots: Arc<Semaphore>,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     shared: AsyncMutex<Option<Arc<Shared>>>,
+    /// What modern clients say in headers. It outlives the shared child, as their lists of tools do.
+    tools: Arc<Mutex<ToolHeaders>>,
     limits: Limits,
 }
 
@@ -73,9 +79,9 @@ impl Hosting {
     ) -> io::Result<Arc<Self>> {
         let launcher = Launcher::new(command, name, house.spool.clone(), limits.grace)?;
         let slots = Arc::new(Semaphore::new(limits.sessions.min(Semaphore::MAX_PERMITS)));
-        let (launcher, sessions, shared) =
-            (Arc::new(launcher), Mutex::default(), AsyncMutex::default());
-        let hosting = Arc::new(Self { house, launcher, slots, sessions, shared, limits });
+        let (launcher, sessions, shared, tools) =
+            (Arc::new(launcher), Mutex::default(), AsyncMutex::default(), Arc::default());
+        let hosting = Arc::new(Self { house, launcher, slots, sessions, shared, tools, limits });
         tokio::spawn(hosting.clone().end_idle());
         Ok(hosting)
     }
@@ -89,16 +95,25 @@ impl Hosting {
             return refusal;
         }
         let takes_events = headers::accepts(&head.headers, "text/event-stream");
+        let source = Source::Held(&body);
         if let Line::Message(envelope) = &line
-            && modern::is_modern(envelope, Source::Held(&body))
+            && modern::is_modern(envelope, source)
         {
-            if let Err(mistake) = modern::check(&head.headers, envelope, Source::Held(&body)) {
+            let checked = modern::check(&head.headers, envelope, source)
+                .and_then(|()| self.tools().check(&head.headers, envelope, source));
+            if let Err(mistake) = checked {
                 return reply::error(mistake.status, id, mistake.code, &mistake.what);
             }
             return match self.shared().await {
                 Ok(shared) => shared.answer(envelope, body, takes_events).await,
                 Err(refusal) => refusal.answer(id),
             };
+        }
+        if let Some(version) = head.headers.get(reply::PROTOCOL_VERSION)
+            && !is_a_date(version.as_bytes())
+        {
+            let why = "MCP-Protocol-Version must be a revision, such as 2025-11-25";
+            return reply::error(StatusCode::BAD_REQUEST, id, INVALID_REQUEST, why);
         }
         let begins = first.is_some_and(|it| it.method.as_deref() == Some("initialize"));
         let session = match headers::text(&head.headers, &SESSION_ID) {
@@ -181,7 +196,8 @@ impl Hosting {
         let slot = slot.map_err(|_| NotStarted::TooMany(self.limits.sessions))?;
         let launched = self.launch().await?;
         let id = new_id().map_err(|error| NotStarted::Failed(error.to_string()))?;
-        let session = Session::start(id.clone(), self.house.clone(), launched, slot);
+        let (house, poll_after) = (self.house.clone(), self.limits.poll_after);
+        let session = Session::start(id.clone(), house, launched, slot, poll_after);
         let mut sessions = self.sessions();
         sessions.retain(|_, session| !session.is_over());
         sessions.insert(id, session.clone());
@@ -194,7 +210,7 @@ impl Hosting {
             running.touch();
             return Ok(running.clone());
         }
-        let started = Shared::start(self.house.clone(), self.launch().await?);
+        let started = Shared::start(self.house.clone(), self.launch().await?, self.tools.clone());
         *shared = Some(started.clone());
         Ok(started)
     }
@@ -244,6 +260,10 @@ impl Hosting {
         }
     }
 
+    fn tools(&self) -> MutexGuard<'_, ToolHeaders> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -286,12 +306,6 @@ fn refuse(
     if !headers::accepts(headers, "application/json") {
         let why = "say `Accept: application/json, text/event-stream`";
         return refusal(StatusCode::NOT_ACCEPTABLE, why);
-    }
-    if let Some(version) = headers.get(reply::PROTOCOL_VERSION)
-        && !is_a_date(version.as_bytes())
-    {
-        let why = "MCP-Protocol-Version must be a revision, such as 2025-11-25";
-        return refusal(StatusCode::BAD_REQUEST, why);
     }
     let is_message = |envelope: &Envelope| envelope.kind() != Kind::Other;
     if line.messages().is_empty() || !line.messages().iter().all(is_message) {

@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use forebay_wire::{Envelope, Kind, scan};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use super::{headers, reply::PROTOCOL_VERSION};
+use super::reply::PROTOCOL_VERSION;
 use crate::{body::Source, session::PROTOCOL_VERSION as BODY_VERSION};
 
 /// The code for headers that do not match the body.
@@ -56,11 +56,15 @@ pub(super) fn check(
         let what = format!("`_meta` must say what the client can do, as `{CAPABILITIES}`");
         return Err(Mistake { status: StatusCode::BAD_REQUEST, code: INVALID_PARAMS, what });
     }
-    check_headers(headers, envelope, source, method).map_err(|what| Mistake {
-        status: StatusCode::BAD_REQUEST,
-        code: HEADER_MISMATCH,
-        what,
-    })
+    check_headers(headers, envelope, source, method).map_err(|what| Mistake::of_headers(&what))
+}
+
+impl Mistake {
+    /// A header does not say what the body says.
+    pub(super) fn of_headers(what: &str) -> Self {
+        let what = format!("Header mismatch: {what}");
+        Self { status: StatusCode::BAD_REQUEST, code: HEADER_MISMATCH, what }
+    }
 }
 
 fn check_headers(
@@ -83,16 +87,22 @@ fn check_headers(
 /// Checks a header against what the body says; what the body does not say is not checked.
 fn same(headers: &HeaderMap, name: &HeaderName, expected: Option<&str>) -> Result<(), String> {
     let Some(expected) = expected else { return Ok(()) };
-    let Some(written) = headers::text(headers, name) else {
-        return Err(format!("Header mismatch: {name} is missing; the body says '{expected}'"));
+    let Some(written) = written(headers, name) else {
+        return Err(format!("{name} is missing; the body says '{expected}'"));
     };
-    let given = if *name == NAME { decoded(written) } else { Some(written.trim().to_owned()) };
+    let given = if *name == NAME { decoded(&written) } else { Some(written.trim().to_owned()) };
     if given.as_deref() == Some(expected) {
         return Ok(());
     }
-    Err(format!(
-        "Header mismatch: {name} header value '{written}' does not match body value '{expected}'"
-    ))
+    Err(format!("{name} header value '{written}' does not match body value '{expected}'"))
+}
+
+/// A header's value, if it is there and is ASCII. Several with that name are one list, as in all of
+/// HTTP: who reads the first of them must not see something else than who reads the last.
+pub(super) fn written(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let values: Result<Vec<&str>, _> =
+        headers.get_all(name).iter().map(HeaderValue::to_str).collect();
+    values.ok().filter(|values| !values.is_empty()).map(|values| values.join(", "))
 }
 
 /// A name or an argument as a header's value: as it is where that is safe, or else encoded.
@@ -113,7 +123,7 @@ pub(super) fn encoded(value: &str) -> HeaderValue {
 }
 
 /// The value of a header that may be encoded; `None` if it is not what it says.
-fn decoded(written: &str) -> Option<String> {
+pub(super) fn decoded(written: &str) -> Option<String> {
     let written = written.trim();
     match written.strip_prefix(ENCODED_START).and_then(|rest| rest.strip_suffix(ENCODED_END)) {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
@@ -121,7 +131,8 @@ fn decoded(written: &str) -> Option<String> {
     }
 }
 
-fn version(envelope: &Envelope, source: Source<'_>) -> Option<String> {
+/// The revision that a request says in its body.
+pub(super) fn version(envelope: &Envelope, source: Source<'_>) -> Option<String> {
     let version = meta(envelope, source, BODY_VERSION)?;
     scan::string(&version.scalar?).map(std::borrow::Cow::into_owned)
 }
@@ -147,8 +158,11 @@ mod tests {
         let Line::Message(envelope) = Line::of(json.as_bytes()) else { panic!("{json}") };
         let source = Source::Line(json.as_bytes());
         assert!(is_modern(&envelope, source));
-        let headers = pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
-        check(&headers.collect(), &envelope, source).map_err(|mistake| mistake.code)
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(name, value.parse().unwrap());
+        }
+        check(&headers, &envelope, source).map_err(|mistake| mistake.code)
     }
 
     #[test]
@@ -174,6 +188,8 @@ mod tests {
         assert!(checked(&call("echo"), &pairs("=?base64?!?=")).is_err());
         assert!(checked(&call("echo"), &pairs("echo")[..2]).is_err());
         assert!(checked(&call("echo"), &pairs("echo")[1..]).is_err());
+        let twice = [&pairs("echo")[..], &[(NAME, "other")]].concat();
+        assert!(checked(&call("echo"), &twice).is_err(), "two names are none");
         let wrong = [(PROTOCOL_VERSION, "2025-11-25"), (METHOD, "tools/call"), (NAME, "echo")];
         assert!(checked(&call("echo"), &wrong).is_err());
     }

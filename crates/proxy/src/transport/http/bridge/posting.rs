@@ -8,13 +8,13 @@ use http::{
     header::{ACCEPT, CONTENT_TYPE},
 };
 
-use super::tools::ToolHeaders;
 use crate::{
     body::{Body, Message, Source},
     session,
     transport::http::{
         modern::{METHOD, NAME, encoded},
         reply::PROTOCOL_VERSION,
+        tool_headers::ToolHeaders,
     },
 };
 

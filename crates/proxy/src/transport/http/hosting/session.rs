@@ -1,7 +1,7 @@
 //! A session with a child process of its own, as the legacy era has them.
 
 use std::{
-    io,
+    future, io,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,7 +16,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
-    time,
+    time::{self, Instant},
 };
 
 use super::{
@@ -40,6 +40,9 @@ const MAX_DELAYED: usize = 16;
 /// An answer that comes within this time is sent alone; else the client gets a stream, and with it
 /// a place to come back to.
 pub(super) const SOON: Duration = Duration::from_secs(1);
+/// After how long a client that lost a stream, or whose stream was ended, is to come back. It waits for
+/// the rest there, so coming back soon costs little.
+const RETRY: Duration = Duration::from_secs(1);
 /// How often a stream says that it is still there.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
@@ -50,8 +53,10 @@ pub(super) struct Session {
     relay: Arc<Relay>,
     child: Child,
     log: Log,
-    /// Old clients take an event without data for a broken one.
-    takes_empty_events: AtomicBool,
+    /// Clients from 2025-11-25 on come back to a stream that has ended too early, if they know where
+    /// to. Old ones take the event without data that says so for a broken one.
+    can_poll: AtomicBool,
+    poll_after: Option<Duration>,
 }
 
 /// What became of a client's message.
@@ -70,6 +75,7 @@ impl Session {
         house: Arc<House>,
         launched: Launched,
         slot: OwnedSemaphorePermit,
+        poll_after: Option<Duration>,
     ) -> Arc<Self> {
         let Launched { input, output, life } = launched;
         let session = Arc::new(Self {
@@ -78,7 +84,8 @@ impl Session {
             house,
             child: Child::new(input, Some(slot)),
             log: Log::default(),
-            takes_empty_events: AtomicBool::new(false),
+            can_poll: AtomicBool::new(false),
+            poll_after,
         });
         tokio::spawn(session.clone().run(output, life));
         session
@@ -224,9 +231,7 @@ impl Session {
             // It has been cancelled.
             return reply::empty(StatusCode::ACCEPTED);
         }
-        let place = Place { stream, event: 0 };
-        let primer = self.takes_empty_events.load(Ordering::Relaxed).then_some(place);
-        reply::events(self.head(), reading.events(place, primer))
+        reply::events(self.head(), reading.events(Place { stream, event: 0 }))
     }
 
     /// The stream that belongs to no request, or one that the client goes on with.
@@ -241,7 +246,7 @@ impl Session {
             return reply::error(StatusCode::BAD_REQUEST, None, reply::INVALID_REQUEST, why);
         };
         let reading = Reading { session: self.clone(), stream: place.stream, reader };
-        reply::events(self.head(), reading.events(place, None))
+        reply::events(self.head(), reading.events(place))
     }
 
     fn head(&self) -> HeaderMap {
@@ -278,8 +283,8 @@ impl Session {
         let Some(params) = &envelope.params else { return };
         let [revision] = source.members(params, ["protocolVersion"]);
         let revision = revision.and_then(|value| value.scalar).unwrap_or_default();
-        let takes = revision.as_slice() >= br#""2025-11-25""#.as_slice();
-        self.takes_empty_events.store(takes, Ordering::Relaxed);
+        let can_poll = revision.as_slice() >= br#""2025-11-25""#.as_slice();
+        self.can_poll.store(can_poll, Ordering::Relaxed);
     }
 }
 
@@ -303,12 +308,12 @@ struct Reading {
 
 impl Reading {
     /// What is said after `place`, as it is said.
-    fn events(
-        self,
-        place: Place,
-        primer: Option<Place>,
-    ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-        let telling = Telling { reading: self, place, primer, pieces: None };
+    fn events(self, place: Place) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+        let can_poll = self.session.can_poll.load(Ordering::Relaxed);
+        let primer = (can_poll && place.stream != STANDALONE).then_some(place);
+        let poll_after = self.session.poll_after.filter(|_| primer.is_some());
+        let ends = poll_after.map(|after| Instant::now() + after);
+        let telling = Telling { reading: self, place, primer, ends, pieces: None };
         stream::unfold(telling, |mut telling| async move { Some((telling.next().await?, telling)) })
     }
 }
@@ -326,6 +331,8 @@ struct Telling {
     place: Place,
     /// A place to come back to, said before anything else.
     primer: Option<Place>,
+    /// When it ends, whether all has been said or not.
+    ends: Option<Instant>,
     pieces: Option<EventPieces>,
 }
 
@@ -334,7 +341,9 @@ impl Telling {
         loop {
             if let Some(place) = self.primer.take() {
                 self.reading.session.log.can_be_resumed(place.stream);
-                let fields = Fields { id: Some(place.id()), has_data: true, ..Fields::default() };
+                let retry = u64::try_from(RETRY.as_millis()).ok();
+                let id = Some(place.id());
+                let fields = Fields { id, retry, has_data: true, ..Fields::default() };
                 return Some(Ok(reply::bare_event(&fields)));
             }
             if let Some(piece) = self.pieces.as_mut().and_then(Iterator::next) {
@@ -347,8 +356,16 @@ impl Telling {
                 Next::Wait => None,
                 Next::Over => Some(None),
             });
+            let ended = async {
+                match self.ends {
+                    Some(at) => time::sleep_until(at).await,
+                    None => future::pending().await,
+                }
+            };
             let said = tokio::select! {
                 said = said => said,
+                // The client comes back for the rest.
+                () = ended => None,
                 () = time::sleep(KEEP_ALIVE) => return Some(Ok(Bytes::from_static(b":\n\n"))),
                 () = session.house.closing.given(), if self.place.stream == STANDALONE => None,
             };

@@ -8,7 +8,7 @@ use std::{
     io,
     ops::Range,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -18,14 +18,16 @@ use bytes::Bytes;
 use forebay_wire::{Envelope, Id, Kind, Line, framing, reply as wire_reply, scan, sse::Fields};
 use futures_util::stream;
 use http::{HeaderMap, Response, StatusCode};
+use serde_json::json;
 use tokio::{sync::mpsc, time};
 
 use super::{
     super::{
         answering::{self, Answered},
         house::House,
-        modern::METHOD_NOT_FOUND,
+        modern::{self, METHOD_NOT_FOUND},
         reply::{self, EventPieces},
+        tool_headers::ToolHeaders,
     },
     child::Child,
     process::{Launched, Life, Lines},
@@ -41,6 +43,9 @@ const MAX_ERROR_BYTES: u64 = 64 * 1024;
 /// What may wait for a client to read it; what is said besides answers is dropped beyond that.
 const MAX_WAITING_BYTES: u64 = 8 * 1024 * 1024;
 
+/// The code for a revision that the upstream does not know.
+const UNSUPPORTED_REVISION: i32 = -32022;
+
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
@@ -51,6 +56,10 @@ pub(super) struct Shared {
     /// By the ids that the child knows.
     requests: Mutex<HashMap<Id, Request>>,
     last: AtomicU64,
+    /// Learnt from the lists of tools that the child gives.
+    tools: Arc<Mutex<ToolHeaders>>,
+    /// The revisions that the child knows, once it has said so.
+    revisions: OnceLock<Vec<String>>,
 }
 
 /// A request on the child's side.
@@ -59,6 +68,7 @@ struct Request {
     id: Id,
     token: Option<Id>,
     wants_log: bool,
+    method: Option<String>,
     relay: Arc<Relay>,
     to_client: mpsc::UnboundedSender<Heard>,
     waiting: Arc<AtomicU64>,
@@ -73,11 +83,15 @@ struct Heard {
 }
 
 impl Shared {
-    pub(super) fn start(house: Arc<House>, launched: Launched) -> Arc<Self> {
+    pub(super) fn start(
+        house: Arc<House>,
+        launched: Launched,
+        tools: Arc<Mutex<ToolHeaders>>,
+    ) -> Arc<Self> {
         let Launched { input, output, life } = launched;
         let child = Child::new(input, None);
-        let shared =
-            Arc::new(Self { house, child, requests: Mutex::default(), last: AtomicU64::new(0) });
+        let (requests, last, revisions) = (Mutex::default(), AtomicU64::new(0), OnceLock::new());
+        let shared = Arc::new(Self { house, child, requests, last, tools, revisions });
         tokio::spawn(shared.clone().run(output, life));
         shared
     }
@@ -111,6 +125,10 @@ impl Shared {
         match envelope.kind() {
             Kind::Response { id } => {
                 let Some(request) = requests.remove(id) else { return };
+                // Before the client gets the answer, and goes by it.
+                if let Some(result) = envelope.result.as_ref().and_then(|it| source.slice(it)) {
+                    self.learn(request.method.as_deref(), result);
+                }
                 let mut edits = Vec::new();
                 let whole = 0..body.bytes();
                 let [written] = source.members(&whole, ["id"]);
@@ -167,6 +185,41 @@ impl Shared {
         }
     }
 
+    /// Learns what later requests are checked against.
+    fn learn(&self, method: Option<&str>, result: &[u8]) {
+        match method {
+            Some("tools/list") => self.tools().learn(result),
+            Some("server/discover") => {
+                let [revisions] = scan::members(result, ["supportedVersions"]);
+                let revisions = revisions.and_then(|json| serde_json::from_slice(json).ok());
+                if let Some(revisions) = revisions {
+                    // It does not come to know others.
+                    let _ = self.revisions.set(revisions);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Refuses a revision that the child does not know, if it has said which it does: on stdio not
+    /// every upstream looks at what a request says.
+    fn refuse_revision(
+        &self,
+        id: &Id,
+        envelope: &Envelope,
+        source: Source<'_>,
+    ) -> Option<Response<reply::Body>> {
+        let supported = self.revisions.get()?;
+        let requested = modern::version(envelope, source)?;
+        if supported.contains(&requested) {
+            return None;
+        }
+        let why = format!("Unsupported protocol version: {requested}");
+        let data = json!({ "supported": supported, "requested": requested }).to_string();
+        let error = wire_reply::error_with_data(Some(id), UNSUPPORTED_REVISION, &why, &data);
+        Some(reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(error)))
+    }
+
     /// Answers a request: alone if the answer comes soon, else as a stream of events.
     pub(super) async fn answer(
         self: &Arc<Self>,
@@ -177,6 +230,9 @@ impl Shared {
         // Of what a client may tell, this era has nothing but cancelling, which is done by
         // disconnecting: an id in it would be one of ours.
         let Some(id) = envelope.request() else { return reply::empty(StatusCode::ACCEPTED) };
+        if let Some(refusal) = self.refuse_revision(id, envelope, Source::Held(&body)) {
+            return refusal;
+        }
         let relay = self.house.conversation();
         let onward = relay.client_line(Source::Held(&body));
         let body = Arc::new(body);
@@ -245,6 +301,7 @@ impl Shared {
             id: id.clone(),
             token: token.and_then(|token| Id::parse(&token.scalar?)),
             wants_log: log_level.is_some(),
+            method: envelope.method.clone(),
             relay: relay.clone(),
             to_client,
             waiting: waiting.clone(),
@@ -283,6 +340,10 @@ impl Shared {
 
     fn requests(&self) -> MutexGuard<'_, HashMap<Id, Request>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tools(&self) -> MutexGuard<'_, ToolHeaders> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
