@@ -1,11 +1,12 @@
 //! The protocol as far as a proxy must know it. Without I/O.
 //!
-//! [`era`] is the one place that knows how revisions differ; [`call`] says what a request is for,
-//! [`pending`] which requests await an answer, and [`tasks`] which calls go on as tasks.
+//! [`methods`] is the one place that knows what a message means in each revision; [`call`] says what a
+//! request is for, [`pending`] which requests await an answer, and [`tasks`] which calls go on as tasks.
 
 mod call;
 mod cancellation;
-pub(crate) mod era;
+mod era;
+pub(crate) mod methods;
 mod pending;
 pub(crate) mod roots;
 mod tasks;

@@ -12,13 +12,13 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind};
 
-pub(crate) use crate::protocol::era::{CANCELLED, PROTOCOL_VERSION};
+pub(crate) use crate::protocol::methods::{CANCELLED, PROTOCOL_VERSION};
 pub use crate::protocol::{Call, Era, Pending, Purpose};
 use crate::{
     body::Source,
     protocol::{
         Cancellation, Tasks,
-        era::{self, Answer, Params},
+        methods::{self, Answer, Params},
         roots,
     },
     router::UpstreamName,
@@ -137,7 +137,7 @@ impl Session {
     pub fn client_sent(&mut self, envelope: &Envelope, source: Source<'_>) -> FromClient {
         match envelope.kind() {
             Kind::Request { id, method } => self.client_asks(id, method, envelope, source),
-            Kind::Notification { method: era::CANCELLED } => {
+            Kind::Notification { method: methods::CANCELLED } => {
                 let cancelled =
                     cancelled_request(envelope, source).and_then(|id| self.pending.cancel(&id));
                 cancelled.map_or(FromClient::Forward, |(call, is_held)| FromClient::Cancel {
@@ -169,16 +169,16 @@ impl Session {
                 }
                 FromUpstream::Forward
             }
-            Kind::Notification { method: era::CANCELLED } => {
+            Kind::Notification { method: methods::CANCELLED } => {
                 if let Some(id) = cancelled_request(envelope, source) {
                     self.pending.withdrawn(&id);
                 }
                 FromUpstream::Forward
             }
-            Kind::Notification { method: era::TASK_CHANGED } => envelope
+            Kind::Notification { method: methods::TASK_CHANGED } => envelope
                 .params
                 .as_ref()
-                .and_then(|state| era::result_in_task(source, state))
+                .and_then(|state| methods::result_in_task(source, state))
                 .and_then(|(task_id, span)| {
                     let call = self.tasks.origin(&task_id?)?;
                     Some(Subject { kind: SubjectKind::Result, call, span })
@@ -226,7 +226,7 @@ impl Session {
             return FromClient::Refuse(id.clone(), reason.clone());
         }
         let params = Params::read(source, envelope.params.as_ref());
-        if let Some(era) = era::of_request(method, &params) {
+        if let Some(era) = methods::of_request(method, &params) {
             self.era = era;
         }
         if let Some(name) = &params.client
@@ -244,7 +244,7 @@ impl Session {
             root: self.root.clone(),
             progress_token: params.progress_token.clone(),
             arguments: OnceLock::new(),
-            purpose: era::purpose(method, params, |task_id| self.tasks.origin(task_id)),
+            purpose: methods::purpose(method, params, |task_id| self.tasks.origin(task_id)),
             number: self.asked,
             cancellation: Cancellation::default(),
         });
@@ -278,7 +278,7 @@ impl Session {
         let (kind, call, span) = match &call.purpose {
             Purpose::Handshake => (SubjectKind::Handshake, call, result),
             Purpose::ToolList { .. } => (SubjectKind::ToolList, call, result),
-            Purpose::ToolCall { .. } => match era::answer(source, &result) {
+            Purpose::ToolCall { .. } => match methods::answer(source, &result) {
                 Answer::Result => (SubjectKind::Result, call, result),
                 Answer::Task(task_id) => {
                     self.tasks.remember(task_id, call);
@@ -287,7 +287,7 @@ impl Session {
                 Answer::InputRequired => return FromUpstream::Forward,
             },
             Purpose::TaskResult { origin } => (SubjectKind::Result, origin.clone(), result),
-            Purpose::TaskState { origin } => match era::result_in_task(source, &result) {
+            Purpose::TaskState { origin } => match methods::result_in_task(source, &result) {
                 Some((_, span)) => (SubjectKind::Result, origin.clone(), span),
                 None => return FromUpstream::Forward,
             },

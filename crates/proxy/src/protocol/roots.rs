@@ -6,7 +6,7 @@ use std::{ops::Range, sync::Arc};
 
 use forebay_wire::walk;
 
-use super::era::text;
+use super::methods::text;
 use crate::body::Source;
 
 /// The question for them.

@@ -23,9 +23,8 @@ use url::{Position, Url};
 pub use self::failure::{Reached, RemoteError, explain};
 pub(crate) use self::pool::{BrokenBody, Response};
 use self::{
-    failure::proxy_of,
     pool::{Pool, SendError},
-    way::Way,
+    way::{Way, proxy_of},
 };
 use super::{credentials::Credentials, gate, streamed::Streamed};
 use crate::{ProxyError, body::Message, router::UpstreamName};

@@ -2,11 +2,13 @@
 
 use std::{error::Error, io};
 
-use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use rustls::CertificateError;
 use url::Url;
 
-use super::{is_this_machine, pool::CONNECT, shown, way::BoxError};
+use super::{
+    shown,
+    way::{BoxError, CONNECT, proxy_of},
+};
 use crate::{router::UpstreamName, transport::http::CredentialsError};
 
 /// A request that got no response, or not all of one.
@@ -85,21 +87,6 @@ pub fn explain(error: &(dyn Error + 'static), reached: Reached, url: &Url) -> St
             format!("no connection within {seconds} s; check the address")
         }
     }
-}
-
-/// The proxy that requests to `url` go through, if any.
-pub(super) fn proxy_for(url: &Url) -> Option<Intercept> {
-    // What stays on this machine is no business of a proxy's.
-    let url = Some(url).filter(|url| !is_this_machine(url))?;
-    Matcher::from_system().intercept(&url.as_str().parse().ok()?)
-}
-
-/// The same, without what may be secret in its address.
-pub(crate) fn proxy_of(url: &Url) -> Option<String> {
-    let proxy = proxy_for(url)?;
-    let uri = proxy.uri();
-    let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
-    Some(format!("{}://{}{port}", uri.scheme_str().unwrap_or("http"), uri.host()?))
 }
 
 fn why_unreachable(error: &(dyn Error + 'static), proxy: Option<&str>) -> String {

@@ -27,13 +27,11 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::{
     failure::deepest,
-    way::{BoxError, Connect, Io},
+    way::{BoxError, CONNECT, Connect, Io},
 };
 use crate::transport::http::streamed::Streamed;
 
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
-/// How long it may take to connect.
-pub(super) const CONNECT: Duration = Duration::from_secs(10);
 /// For how long a connection is kept that nobody uses.
 const MAX_IDLE: Duration = Duration::from_secs(90);
 /// A request that is sent while the upstream closes its connection is lost, and may have been read. So

@@ -14,7 +14,7 @@ use hyper_util::client::{
         Connection, HttpConnector,
         proxy::{SocksV4, SocksV5, Tunnel},
     },
-    proxy::matcher::Intercept,
+    proxy::matcher::{Intercept, Matcher},
 };
 use rustls::{
     ClientConfig,
@@ -24,9 +24,11 @@ use rustls_platform_verifier::Verifier;
 use tower_service::Service;
 use url::Url;
 
-use super::{OUR_NAME, failure::proxy_for};
+use super::{OUR_NAME, is_this_machine};
 use crate::ProxyError;
 
+/// How long it may take to connect.
+pub(super) const CONNECT: Duration = Duration::from_secs(10);
 /// How often a connection on which nothing happens is checked, and again if nobody answers.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 const KEEPALIVE_AGAIN: Duration = Duration::from_secs(15);
@@ -237,4 +239,19 @@ fn tls(trusted: Vec<CertificateDer<'static>>) -> Result<Arc<ClientConfig>, Proxy
         Ok(Arc::new(config))
     });
     made.map_err(ProxyError::HttpClient)
+}
+
+/// The proxy that requests to `url` go through, if any.
+fn proxy_for(url: &Url) -> Option<Intercept> {
+    // What stays on this machine is no business of a proxy's.
+    let url = Some(url).filter(|url| !is_this_machine(url))?;
+    Matcher::from_system().intercept(&url.as_str().parse().ok()?)
+}
+
+/// The same, without what may be secret in its address.
+pub(super) fn proxy_of(url: &Url) -> Option<String> {
+    let proxy = proxy_for(url)?;
+    let uri = proxy.uri();
+    let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
+    Some(format!("{}://{}{port}", uri.scheme_str().unwrap_or("http"), uri.host()?))
 }
