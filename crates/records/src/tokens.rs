@@ -17,7 +17,7 @@ pub enum Tokenizer {
 const GUESSED_TOKEN_BYTES: u64 = 3;
 /// A text up to this long is counted; a longer one is estimated from samples.
 const COUNTED_BYTES: usize = 16 * 1024;
-/// How many samples: an eighth of a text that is not much longer, and no more than so many.
+/// How many samples: a quarter of a text that is not much longer, and no more than so many.
 const MIN_SAMPLES: usize = 32;
 const MAX_SAMPLES: usize = 128;
 const SAMPLE_BYTES: usize = 512;
@@ -71,7 +71,7 @@ fn about(bytes: &[u8]) -> u64 {
     if bytes.len() <= COUNTED_BYTES {
         return counted(bytes);
     }
-    let count = (bytes.len() / (8 * SAMPLE_BYTES)).clamp(MIN_SAMPLES, MAX_SAMPLES);
+    let count = (bytes.len() / (4 * SAMPLE_BYTES)).clamp(MIN_SAMPLES, MAX_SAMPLES);
     let stride = bytes.len() / count;
     let mut tokens = 0;
     let mut sampled = 0;
