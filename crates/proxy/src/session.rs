@@ -12,7 +12,6 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind};
 
-pub(crate) use crate::protocol::methods::{CANCELLED, PROTOCOL_VERSION};
 pub use crate::protocol::{Call, Era, Pending, Purpose};
 use crate::{
     body::Source,

@@ -16,7 +16,7 @@ use std::{
 const IDLE_TIME: Duration = Duration::from_secs(10);
 
 /// What a thread is to do.
-pub(crate) type Job = Box<dyn FnOnce() + Send>;
+type Job = Box<dyn FnOnce() + Send>;
 
 /// A thread that waits, and the way to it.
 struct Idle {
@@ -27,12 +27,12 @@ struct Idle {
 /// The one that came last is taken first: what it needs is still in the caches, and the others can go.
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
-/// Runs `job` on a thread of its own. If there is none to be had, the job comes back.
-pub(crate) fn run(job: Job) -> Result<(), Job> {
-    let mut job = job;
+/// Runs `job` on a thread of its own; without one it is done here: slower, but nothing is lost.
+pub(crate) fn run(job: impl FnOnce() + Send + 'static) {
+    let mut job: Job = Box::new(job);
     while let Some(thread) = { idle().pop() } {
         match thread.jobs.send(job) {
-            Ok(()) => return Ok(()),
+            Ok(()) => return,
             Err(refused) => job = refused.0,
         }
     }
@@ -62,7 +62,11 @@ pub(crate) fn run(job: Job) -> Result<(), Job> {
             }
         }
     });
-    if spawned.is_ok() { jobs.send(job).map_err(|refused| refused.0) } else { Err(job) }
+    if spawned.is_err() {
+        job();
+    } else if let Err(refused) = jobs.send(job) {
+        refused.0();
+    }
 }
 
 fn idle() -> MutexGuard<'static, Vec<Idle>> {
@@ -85,7 +89,7 @@ mod tests {
                 barrier.wait();
                 sender.send(number).unwrap();
             };
-            assert!(run(Box::new(job)).is_ok());
+            run(job);
         }
         let mut numbers: Vec<u32> = receiver.iter().take(20).collect();
         numbers.sort_unstable();
@@ -94,11 +98,11 @@ mod tests {
 
     #[test]
     fn a_job_that_panics_takes_no_other_with_it() {
-        assert!(run(Box::new(|| panic!("as it should"))).is_ok());
+        run(|| panic!("as it should"));
         let (sender, receiver) = mpsc::channel();
         for _ in 0..100 {
             let sender = sender.clone();
-            assert!(run(Box::new(move || sender.send(()).unwrap())).is_ok());
+            run(move || sender.send(()).unwrap());
         }
         assert_eq!(receiver.iter().take(100).count(), 100);
     }

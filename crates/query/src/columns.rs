@@ -222,22 +222,23 @@ fn members(fields: &[Field]) -> Vec<Made> {
 fn kind(field: &Field) -> Type {
     let inside = |field: &Option<Box<Field>>| Box::new(field.as_deref().map_or(Type::Text, kind));
     match &field.kind {
-        facts::Type::Integer => {
+        facts::Type::Known(facts::Kind::Integer) => {
             let mut ends = [&field.min, &field.max].into_iter().flatten();
             if ends.all(|end| end.parse::<i64>().is_ok()) { Type::Integer } else { Type::Huge }
         }
-        facts::Type::Float => Type::Float,
-        facts::Type::Boolean => Type::Boolean,
-        facts::Type::Timestamp => Type::Timestamp,
-        facts::Type::Date => Type::Date,
-        facts::Type::Struct => Type::Struct(members(&field.fields)),
-        facts::Type::List => Type::List(inside(&field.items)),
-        facts::Type::Map => Type::Map(inside(&field.values)),
-        facts::Type::Json => Type::Json,
-        facts::Type::Null => Type::Null,
-        facts::Type::String | facts::Type::Uuid | facts::Type::Url | facts::Type::Other(_) => {
-            Type::Text
-        }
+        facts::Type::Known(facts::Kind::Float) => Type::Float,
+        facts::Type::Known(facts::Kind::Boolean) => Type::Boolean,
+        facts::Type::Known(facts::Kind::Timestamp) => Type::Timestamp,
+        facts::Type::Known(facts::Kind::Date) => Type::Date,
+        facts::Type::Known(facts::Kind::Struct) => Type::Struct(members(&field.fields)),
+        facts::Type::Known(facts::Kind::List) => Type::List(inside(&field.items)),
+        facts::Type::Known(facts::Kind::Map) => Type::Map(inside(&field.values)),
+        facts::Type::Known(facts::Kind::Json) => Type::Json,
+        facts::Type::Known(facts::Kind::Null) => Type::Null,
+        facts::Type::Known(facts::Kind::String)
+        | facts::Type::Known(facts::Kind::Uuid)
+        | facts::Type::Known(facts::Kind::Url)
+        | facts::Type::Other(_) => Type::Text,
     }
 }
 
@@ -285,7 +286,12 @@ mod tests {
     fn integers_have_as_many_bits_as_they_need() {
         let kind = |max: &str| {
             let (min, max) = (Some("0".to_owned()), Some(max.to_owned()));
-            kind(&Field { kind: facts::Type::Integer, min, max, ..Field::default() })
+            kind(&Field {
+                kind: facts::Type::Known(facts::Kind::Integer),
+                min,
+                max,
+                ..Field::default()
+            })
         };
         assert_eq!(kind("9223372036854775807"), Type::Integer);
         assert_eq!(kind("9223372036854775808"), Type::Huge);

@@ -6,6 +6,7 @@
 //! order of the alphabet, which is how the first versions wrote them.
 
 mod field;
+mod kind;
 mod template;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 
 pub use self::{
     field::{Field, Type},
+    kind::Kind,
     template::{Encoding, Hole, Template},
 };
 

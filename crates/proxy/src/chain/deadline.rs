@@ -128,9 +128,7 @@ impl<T: Send + 'static> Next<T> {
     /// Goes on with an outcome on another thread, if nobody has gone on yet.
     fn elsewhere(&self, outcome: impl FnOnce() -> Outcome<T> + Send + 'static) {
         if let Some(then) = self.take() {
-            let go_on = Box::new(move || then(outcome()));
-            // Without a thread it is done here: slower for others, but nothing is lost.
-            threads::run(go_on).unwrap_or_else(|go_on| go_on());
+            threads::run(move || then(outcome()));
         }
     }
 }

@@ -16,7 +16,6 @@ type Key = (Instant, u64);
 /// An alarm that goes off unless it is dropped before.
 pub(super) struct Deadline(Key);
 
-#[derive(Default)]
 struct Alarms {
     due: BTreeMap<Key, Alarm>,
     /// How many there have been.

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forebay_store::facts::{Field, Type};
+use forebay_store::facts::{Field, Kind, Type};
 use forebay_text::Time;
 use forebay_wire::walk;
 use memchr::{memchr, memmem};
@@ -57,14 +57,19 @@ impl Column {
             Box::new(facts.as_ref().map_or(Self::Json, |facts| Self::of(facts)))
         };
         match &facts.kind {
-            Type::String | Type::Uuid | Type::Url | Type::Null => Self::Text,
-            Type::Timestamp => Self::Timestamp,
-            Type::Date => Self::Date,
-            Type::Struct => Self::Struct(Members::of(&facts.fields)),
-            Type::List => Self::List(inside(&facts.items)),
-            Type::Map => Self::Map(inside(&facts.values)),
-            Type::Integer | Type::Float | Type::Boolean => Self::Plain,
-            Type::Json | Type::Other(_) => Self::Json,
+            Type::Known(Kind::String)
+            | Type::Known(Kind::Uuid)
+            | Type::Known(Kind::Url)
+            | Type::Known(Kind::Null) => Self::Text,
+            Type::Known(Kind::Timestamp) => Self::Timestamp,
+            Type::Known(Kind::Date) => Self::Date,
+            Type::Known(Kind::Struct) => Self::Struct(Members::of(&facts.fields)),
+            Type::Known(Kind::List) => Self::List(inside(&facts.items)),
+            Type::Known(Kind::Map) => Self::Map(inside(&facts.values)),
+            Type::Known(Kind::Integer) | Type::Known(Kind::Float) | Type::Known(Kind::Boolean) => {
+                Self::Plain
+            }
+            Type::Known(Kind::Json) | Type::Other(_) => Self::Json,
         }
     }
 

@@ -8,7 +8,7 @@ use super::{
     distinct::{Allowance, Count, Distinct, hash},
     field::{Field, Raw, is_marker},
     inside::Inside,
-    kind::Kind,
+    kind::{self, Kind},
     kinds::Kinds,
     long_text, range,
     reading::Reading,
@@ -199,7 +199,7 @@ impl Collector {
         if self.is_new(hash(text, true), text, &mut reading.allowance) {
             self.longest = self.longest.max(text.len());
             let detects = reading.rules.detects_types;
-            self.learn(if detects { Kind::of_text(text) } else { Kind::String }, text, Kind::or);
+            self.learn(if detects { kind::of_text(text) } else { Kind::String }, text, Kind::or);
         }
     }
 
@@ -234,7 +234,7 @@ impl Collector {
         if self.is_new(hash(cell, true), cell, &mut reading.allowance) {
             let trimmed = cell.trim_ascii();
             let detects = reading.rules.detects_types;
-            let kind = if detects { Kind::of_cell(trimmed) } else { Kind::String };
+            let kind = if detects { kind::of_cell(trimmed) } else { Kind::String };
             // White space belongs to a text, not to a number.
             let text = if kind.is_text() { cell } else { trimmed };
             self.longest = self.longest.max(text.len());

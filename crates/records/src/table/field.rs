@@ -106,7 +106,7 @@ impl Field {
 
     /// The name and type, for the metadata.
     pub(super) fn brief_facts(&self) -> facts::Field {
-        facts::Field::new(self.name.clone(), facts::Type::named(self.kind.name()))
+        facts::Field::new(self.name.clone(), self.kind)
     }
 
     /// The facts of what has no name of its own, such as the items of lists.
@@ -119,7 +119,7 @@ impl Field {
         let (min, max) = self.range.clone().unzip();
         let kinds = self.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), *count));
         facts::Field {
-            kind: facts::Type::named(self.kind.name()),
+            kind: self.kind.into(),
             nulls: Some(self.nulls),
             distinct,
             distinct_is_exact,

@@ -1,119 +1,41 @@
-//! What a field's values are.
+//! What a field's values are, by what they look like.
 
-/// A type, as the summary and the metadata name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Whole numbers.
-    Integer,
-    /// Numbers.
-    Float,
-    /// True or false.
-    Boolean,
-    /// Texts of no form that is known.
-    String,
-    /// Times of a day.
-    Timestamp,
-    /// Days.
-    Date,
-    /// Texts that are UUIDs.
-    Uuid,
-    /// Texts that are addresses in the web.
-    Url,
-    /// Lists.
-    List,
-    /// Objects with members that have names.
-    Struct,
-    /// Objects whose keys are data.
-    Map,
-    /// Anything: the values differ.
-    Json,
-    /// There are no values.
-    Null,
+pub use forebay_store::facts::Kind;
+
+/// What a text is, by its form.
+pub(super) fn of_text(text: &[u8]) -> Kind {
+    if has_form(text, b"9999-99-99") && is_day(text) {
+        return match text.len() {
+            10 => Kind::Date,
+            16.. if has_form(text, b"9999-99-99T99:99")
+                && is_hour_and_minute(&text[11..])
+                && is_rest_of_time(&text[16..]) =>
+            {
+                Kind::Timestamp
+            }
+            _ => Kind::String,
+        };
+    }
+    if text.len() == 36 && has_form(text, b"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
+        return Kind::Uuid;
+    }
+    let is_url = text.starts_with(b"https://") || text.starts_with(b"http://");
+    if is_url && !text.iter().any(u8::is_ascii_whitespace) { Kind::Url } else { Kind::String }
 }
 
-impl Kind {
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Integer => "integer",
-            Self::Float => "float",
-            Self::Boolean => "boolean",
-            Self::String => "string",
-            Self::Timestamp => "timestamp",
-            Self::Date => "date",
-            Self::Uuid => "uuid",
-            Self::Url => "url",
-            Self::List => "list",
-            Self::Struct => "struct",
-            Self::Map => "map",
-            Self::Json => "json",
-            Self::Null => "null",
+/// What a cell is, which has no type but what it looks like.
+pub(super) fn of_cell(text: &[u8]) -> Kind {
+    match text.first() {
+        Some(b'0'..=b'9' | b'-' | b'+' | b'.') => match number(text) {
+            Some(kind) => kind,
+            None => of_text(text),
+        },
+        Some(b't' | b'T' | b'f' | b'F')
+            if text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false") =>
+        {
+            Kind::Boolean
         }
-    }
-
-    /// The kind that covers both.
-    pub(super) fn or(self, other: Self) -> Self {
-        match (self, other) {
-            (a, b) if a == b => a,
-            (Self::Integer, Self::Float) | (Self::Float, Self::Integer) => Self::Float,
-            (a, b) if a.is_text() && b.is_text() => Self::String,
-            _ => Self::Json,
-        }
-    }
-
-    /// [`Kind::or`] for cells, which are all texts: what is not of one kind is a string.
-    pub(super) fn or_text(self, other: Self) -> Self {
-        match self.or(other) {
-            Self::Json => Self::String,
-            kind => kind,
-        }
-    }
-
-    /// True if the least and the greatest value tell something.
-    pub fn is_number_or_time(self) -> bool {
-        matches!(self, Self::Integer | Self::Float | Self::Timestamp | Self::Date)
-    }
-
-    /// True if its values are texts.
-    pub fn is_text(self) -> bool {
-        matches!(self, Self::String | Self::Timestamp | Self::Date | Self::Uuid | Self::Url)
-    }
-
-    /// What a text is, by its form.
-    pub(super) fn of_text(text: &[u8]) -> Self {
-        if has_form(text, b"9999-99-99") && is_day(text) {
-            return match text.len() {
-                10 => Self::Date,
-                16.. if has_form(text, b"9999-99-99T99:99")
-                    && is_hour_and_minute(&text[11..])
-                    && is_rest_of_time(&text[16..]) =>
-                {
-                    Self::Timestamp
-                }
-                _ => Self::String,
-            };
-        }
-        if text.len() == 36 && has_form(text, b"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
-            return Self::Uuid;
-        }
-        let is_url = text.starts_with(b"https://") || text.starts_with(b"http://");
-        if is_url && !text.iter().any(u8::is_ascii_whitespace) { Self::Url } else { Self::String }
-    }
-
-    /// What a cell is, which has no type but what it looks like.
-    pub(super) fn of_cell(text: &[u8]) -> Self {
-        match text.first() {
-            Some(b'0'..=b'9' | b'-' | b'+' | b'.') => match number(text) {
-                Some(kind) => kind,
-                None => Self::of_text(text),
-            },
-            Some(b't' | b'T' | b'f' | b'F')
-                if text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false") =>
-            {
-                Self::Boolean
-            }
-            _ => Self::of_text(text),
-        }
+        _ => of_text(text),
     }
 }
 
@@ -227,7 +149,7 @@ mod tests {
             ("https://example.com/a b", Kind::String),
             ("12", Kind::String),
         ] {
-            assert_eq!(Kind::of_text(text.as_bytes()), kind, "{text}");
+            assert_eq!(of_text(text.as_bytes()), kind, "{text}");
         }
     }
 
@@ -247,7 +169,7 @@ mod tests {
             ("inf", Kind::String),
             ("12345678901234567890", Kind::String),
         ] {
-            assert_eq!(Kind::of_cell(text.as_bytes()), kind, "{text}");
+            assert_eq!(of_cell(text.as_bytes()), kind, "{text}");
         }
     }
 }

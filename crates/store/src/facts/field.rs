@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::kind::Kind;
+
 /// A field of records, or what lies in one: the items of lists, the keys and values of maps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -84,40 +86,16 @@ pub struct Field {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Type {
-    /// Whole numbers.
-    Integer,
-    /// Numbers.
-    Float,
-    /// True or false.
-    Boolean,
-    /// Texts of no form that is known.
-    String,
-    /// Times of a day.
-    Timestamp,
-    /// Days.
-    Date,
-    /// Texts that are UUIDs.
-    Uuid,
-    /// Texts that are addresses in the web.
-    Url,
-    /// Lists.
-    List,
-    /// Objects with members that have names.
-    Struct,
-    /// Objects whose keys are data.
-    Map,
-    /// Anything: the values differ.
-    Json,
-    /// There are no values.
-    Null,
+    /// One that a result was found to have.
+    Known(Kind),
     /// A type of SQL, of the result of a query, or one that this version does not know.
     Other(String),
 }
 
 impl Field {
     /// A field of which no more is known than its name and type.
-    pub fn new(name: String, kind: Type) -> Self {
-        Self { name: Some(name), kind, ..Self::default() }
+    pub fn new(name: String, kind: impl Into<Type>) -> Self {
+        Self { name: Some(name), kind: kind.into(), ..Self::default() }
     }
 
     /// What the data call it.
@@ -134,42 +112,21 @@ impl Field {
 impl Type {
     /// The type of this name.
     pub fn named(name: &str) -> Self {
-        match name {
-            "integer" => Self::Integer,
-            "float" => Self::Float,
-            "boolean" => Self::Boolean,
-            "string" => Self::String,
-            "timestamp" => Self::Timestamp,
-            "date" => Self::Date,
-            "uuid" => Self::Uuid,
-            "url" => Self::Url,
-            "list" => Self::List,
-            "struct" => Self::Struct,
-            "map" => Self::Map,
-            "json" => Self::Json,
-            "null" => Self::Null,
-            other => Self::Other(other.to_owned()),
-        }
+        Kind::named(name).map_or_else(|| Self::Other(name.to_owned()), Self::Known)
     }
 
     /// What it is called.
     pub fn name(&self) -> &str {
         match self {
-            Self::Integer => "integer",
-            Self::Float => "float",
-            Self::Boolean => "boolean",
-            Self::String => "string",
-            Self::Timestamp => "timestamp",
-            Self::Date => "date",
-            Self::Uuid => "uuid",
-            Self::Url => "url",
-            Self::List => "list",
-            Self::Struct => "struct",
-            Self::Map => "map",
-            Self::Json => "json",
-            Self::Null => "null",
+            Self::Known(kind) => kind.name(),
             Self::Other(name) => name,
         }
+    }
+}
+
+impl From<Kind> for Type {
+    fn from(kind: Kind) -> Self {
+        Self::Known(kind)
     }
 }
 

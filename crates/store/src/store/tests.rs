@@ -8,6 +8,7 @@ use std::{
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::PathBuf,
     process::{Command, Stdio},
+    time::Instant,
 };
 
 use jiff::SignedDuration;
@@ -17,7 +18,7 @@ use super::*;
 use crate::{
     Counts, Description, Facts,
     claim::Claim,
-    facts::{Field, Records, Schema, Summary, Type},
+    facts::{Field, Kind, Records, Schema, Summary},
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -33,7 +34,7 @@ fn described(tool: &str) -> Description {
         original_size: 7,
         record_count: Some(2),
         schema: Some(Schema {
-            fields: vec![Field::new("id".to_owned(), Type::Integer)],
+            fields: vec![Field::new("id".to_owned(), Kind::Integer)],
             ..Schema::default()
         }),
         summary: Some(Summary::Records(Records { total_records: 2, ..Records::default() })),
@@ -713,14 +714,32 @@ fn counts_outlive_a_catalog_or_are_made_of_the_datasets() {
 
 #[test]
 fn a_process_killed_at_any_moment_leaves_no_half_dataset() {
+    const ROUNDS: usize = 25;
+    /// Killed in the end, whatever happens.
+    struct Victim(std::process::Child);
+    impl Drop for Victim {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
     let home = tempfile::tempdir().unwrap();
-    for round in 0..25_u64 {
-        let mut victim = another_process(home.path(), "until killed", "");
-        std::thread::sleep(Duration::from_millis(20 + round * 7 % 60));
-        victim.kill().unwrap();
-        victim.wait().unwrap();
+    drop(open(&home));
+    let is_metadata = |path: &PathBuf| path.to_string_lossy().ends_with("_metadata.json");
+    let kept = || files(&home).iter().filter(|path| is_metadata(path)).count();
+    for round in 0..ROUNDS {
+        let before = kept();
+        let mut victim = Victim(another_process(home.path(), "until killed", ""));
+        let started = Instant::now();
+        while kept() == before {
+            assert!(started.elapsed() < Duration::from_secs(60), "it keeps nothing");
+            assert!(victim.0.try_wait().unwrap().is_none(), "it works until it is killed");
+        }
+        // Each time at another moment of what it does next.
+        std::thread::sleep(Duration::from_millis(round as u64 * 7 % 30));
     }
     let store = open(&home);
+    assert!(names(&store).len() >= ROUNDS, "each has kept something");
     for id in names(&store) {
         let dataset = store.dataset(&id).unwrap();
         let bytes = read(&dataset, 0);

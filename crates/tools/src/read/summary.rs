@@ -4,7 +4,7 @@
 use forebay_query::{literal, table_name, table_names};
 use forebay_store::{
     Dataset, Facts,
-    facts::{self, Field, Summary, Type},
+    facts::{self, Field, Kind, Summary, Type},
 };
 use forebay_text::identifier;
 use serde_json::{Value, json};
@@ -195,8 +195,10 @@ fn add_paths<'a>(found: &mut Vec<Named<'a>>, fields: &'a [Field], within: &str) 
         let inside = format!("{path}.");
         found.push(Named { path, kind: kind(field), facts: field });
         match field.kind {
-            Type::Struct => add_paths(found, &field.fields, &inside),
-            Type::Json => add_members(found, &field.fields, &inside[..inside.len() - 1]),
+            Type::Known(Kind::Struct) => add_paths(found, &field.fields, &inside),
+            Type::Known(Kind::Json) => {
+                add_members(found, &field.fields, &inside[..inside.len() - 1])
+            }
             _ => {}
         }
     }
@@ -223,9 +225,11 @@ fn add_members<'a>(found: &mut Vec<Named<'a>>, fields: &'a [Field], column: &str
 fn kind(field: &Field) -> String {
     let inside = |field: &Option<Box<Field>>| field.as_deref().map(kind).unwrap_or_default();
     match &field.kind {
-        Type::List => format!("list of {}", inside(&field.items)),
-        Type::Map => format!("map to {}", inside(&field.values)),
-        Type::Timestamp if field.local_column.is_some() => "timestamp, UTC in SQL".to_owned(),
+        Type::Known(Kind::List) => format!("list of {}", inside(&field.items)),
+        Type::Known(Kind::Map) => format!("map to {}", inside(&field.values)),
+        Type::Known(Kind::Timestamp) if field.local_column.is_some() => {
+            "timestamp, UTC in SQL".to_owned()
+        }
         other => other.name().to_owned(),
     }
 }

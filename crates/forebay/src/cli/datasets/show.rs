@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use forebay_store::{
     Dataset,
-    facts::{self, Field, Type},
+    facts::{self, Field, Kind, Type},
 };
 use forebay_tools::brief;
 
@@ -96,7 +96,7 @@ fn add_fields(facts: &mut Table<'_>, fields: &[Field], within: &str) {
             range(field),
             most_frequent(field),
         ]);
-        if field.kind == Type::Struct {
+        if field.kind == Type::Known(Kind::Struct) {
             add_fields(facts, &field.fields, &format!("{name}."));
         }
     }
@@ -106,9 +106,11 @@ fn add_fields(facts: &mut Table<'_>, fields: &[Field], within: &str) {
 fn kind(field: &Field) -> String {
     let inside = |field: &Option<Box<Field>>| field.as_deref().map(kind).unwrap_or_default();
     match (&field.kind, &field.local_column) {
-        (Type::List, _) => format!("list of {}", inside(&field.items)),
-        (Type::Map, _) => format!("map to {}", inside(&field.values)),
-        (Type::Timestamp, Some(local)) => format!("timestamp, UTC in SQL, local in {local}"),
+        (Type::Known(Kind::List), _) => format!("list of {}", inside(&field.items)),
+        (Type::Known(Kind::Map), _) => format!("map to {}", inside(&field.values)),
+        (Type::Known(Kind::Timestamp), Some(local)) => {
+            format!("timestamp, UTC in SQL, local in {local}")
+        }
         (other, _) => other.name().to_owned(),
     }
 }

@@ -102,6 +102,11 @@ fn leaves_nothing(served: &Served, remote: Option<&HttpPeer>, era: Era) {
     const ROUNDS: usize = 10;
     // Connections to a server elsewhere that are kept for the next call; a command has none.
     let reused = if remote.is_some() { ROUNDS } else { 0 };
+    // The shelf and its catalog stay open from the first result on, which must not come later.
+    let mut client = McpHttpClient::of(era, &served.peer);
+    client.call_tool("records", &json!({ "count": 20_000 }));
+    client.call_tool("list-saved-datasets", &json!({}));
+    drop(client);
     for _ in 0..ROUNDS / 2 {
         disconnect_everywhere(served, era);
     }

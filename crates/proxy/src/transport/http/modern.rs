@@ -5,7 +5,7 @@ use forebay_wire::{Envelope, Kind, scan};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::reply::PROTOCOL_VERSION;
-use crate::{body::Source, session::PROTOCOL_VERSION as BODY_VERSION};
+use crate::{body::Source, protocol::methods::PROTOCOL_VERSION as BODY_VERSION};
 
 /// The code for headers that do not match the body.
 const HEADER_MISMATCH: i32 = -32020;

@@ -76,14 +76,10 @@ impl Couriers {
     /// Runs `errand` on a thread of its own, once there is one to spare.
     pub(super) fn send(self: &Arc<Self>, errand: impl FnOnce() + Send + 'static) {
         let courier = self.set_out();
-        let run = move || {
+        threads::run(move || {
             errand();
             drop(courier);
-        };
-        // Without a thread the errand is run here: slower, but nothing is lost.
-        if let Err(run) = threads::run(Box::new(run)) {
-            run();
-        }
+        });
     }
 
     /// True if there is none to spare.

@@ -10,6 +10,7 @@ use http::{
 
 use crate::{
     body::{Body, Message, Source},
+    protocol::methods,
     session,
     transport::http::{
         modern::{METHOD, NAME, encoded},
@@ -98,7 +99,7 @@ fn kind(envelope: &Envelope, source: Source<'_>) -> PostingKind {
         Kind::Request { method: "subscriptions/listen", .. } => PostingKind::Subscription,
         Kind::Request { .. } => PostingKind::Call,
         Kind::Notification { method: "notifications/initialized" } => PostingKind::Initialized,
-        Kind::Notification { method: session::CANCELLED } => {
+        Kind::Notification { method: methods::CANCELLED } => {
             session::cancelled_request(envelope, source)
                 .map_or(PostingKind::OneWay, PostingKind::Cancelled)
         }
@@ -117,7 +118,7 @@ fn add_modern_headers(
     let [meta, name, uri, task_id, arguments] =
         source.members(params, ["_meta", "name", "uri", "taskId", "arguments"]);
     let version = meta.and_then(|meta| {
-        let [version] = source.members(&meta.span, [session::PROTOCOL_VERSION]);
+        let [version] = source.members(&meta.span, [methods::PROTOCOL_VERSION]);
         HeaderValue::from_str(&scan::string(&version?.scalar?)?).ok()
     });
     let (Some(version), Some(method)) = (version, &envelope.method) else { return false };

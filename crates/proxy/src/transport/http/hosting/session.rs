@@ -31,8 +31,9 @@ use super::{
 use crate::{
     body::{Body, Message, Source},
     chain::ToClient,
+    protocol::methods::CANCELLED,
     relay::{Consultation, Onward, Relay},
-    session::{CANCELLED, cancelled_request},
+    session::cancelled_request,
 };
 
 /// Results of one child that may be taken through the chain at once.
