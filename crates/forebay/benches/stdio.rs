@@ -1,7 +1,7 @@
 //! What it costs to have Forebay in between, beside what two pipes cost.
 //!
-//! `cargo bench --bench stdio` measures in one run, and prints as ratios: a small call's round trip
-//! and the throughput of 8 MB results, direct, through `cat | server | cat` and through
+//! `cargo bench --bench stdio` measures in one run, and prints as ratios: a small call's round trip,
+//! small calls with 16 in flight, and the throughput of 8 MB results, direct, through `cat | server | cat` and through
 //! `forebay wrap`; memory at rest and while 1 GiB passes; the time to start. What passes large is
 //! measured with `--no-capture`, everything else with Forebay as it comes.
 
@@ -25,6 +25,7 @@ use forebay_wire::{Line, syntax};
 
 const SMALL_CALLS: usize = 7_000;
 const WARM_UP: usize = 300;
+const IN_FLIGHT: usize = 16;
 const LARGE_CALLS: usize = 150;
 const ROUNDS: usize = 7;
 const LARGE_BYTES: u64 = 8_000_000;
@@ -60,6 +61,7 @@ impl Way {
 fn main() {
     let mut report = String::new();
     round_trips(&mut report);
+    in_flight(&mut report);
     throughput(&mut report);
     scan(&mut report);
     start_up(&mut report);
@@ -67,8 +69,10 @@ fn main() {
     std::io::stdout().write_all(report.as_bytes()).expect("stdout");
 }
 
+const SMALL_CALL: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}"#;
+
 fn round_trips(report: &mut String) {
-    let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}"#;
+    let call = SMALL_CALL;
     let ways = [Way::Direct, Way::Cat, Way::Forebay];
     let mut times = [const { Vec::new() }; 3];
     let mut servers = ways.map(Way::start);
@@ -92,6 +96,29 @@ fn round_trips(report: &mut String) {
         let _ = writeln!(report, "  {name:<10} {:>7.1} µs {:>7.1} µs", micros(p50), micros(p99));
     }
     target(report, "p50, forebay / cat relay", ratio(forebay[0], cat[0]), "≤ 1.5");
+}
+
+fn in_flight(report: &mut String) {
+    let ways = [Way::Direct, Way::Cat, Way::Forebay];
+    let mut times = [const { Vec::new() }; 3];
+    let mut servers = ways.map(Way::start);
+    for server in &mut servers {
+        server.ask_many(SMALL_CALL, WARM_UP, IN_FLIGHT);
+    }
+    for _ in 0..3 * ROUNDS {
+        for (server, times) in servers.iter_mut().zip(&mut times) {
+            times.push(server.ask_many(SMALL_CALL, SMALL_CALLS, IN_FLIGHT));
+        }
+    }
+    let [direct, cat, forebay] = times.map(|mut times| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    });
+    let _ = writeln!(report, "\n{IN_FLIGHT} in flight   calls/s");
+    for (name, time) in [("direct", direct), ("cat relay", cat), ("forebay", forebay)] {
+        let _ = writeln!(report, "  {name:<10} {:>9.0}", SMALL_CALLS as f64 / time.as_secs_f64());
+    }
+    target(report, "calls/s, forebay / cat relay", ratio(cat, forebay), "≥ 0.8");
 }
 
 fn throughput(report: &mut String) {

@@ -20,7 +20,7 @@ mod web;
 use std::{future::Future, path::Path, sync::Arc};
 
 use anyhow::Result;
-use forebay_proxy::transport::http::Credentials;
+use forebay_proxy::upstream::Credentials;
 use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 use self::credentials::KeptLogin;

@@ -16,7 +16,7 @@ use std::{
 };
 
 use clap::Parser;
-use forebay_proxy::transport::stdio;
+use forebay_proxy::client::stdio;
 
 use crate::cli::{Cli, Command, ask::Interrupted, exit::Exit, screen::Screen};
 

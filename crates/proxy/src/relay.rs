@@ -1,7 +1,7 @@
 //! Hops 2 to 5 in their order: what becomes of one line.
 //!
 //! Transports call [`Relay::client_line`] and [`Relay::upstream_line`] with what they have framed.
-//! Nearly always the answer is [`Onward::Pass`]: the very bytes go on, uncopied. Only what an
+//! Nearly always the answer is that it passes: the very bytes go on, uncopied. Only what an
 //! interceptor watches is kept and taken through the chain, which may block, so the transport
 //! decides on which thread.
 
@@ -45,15 +45,24 @@ pub struct Relay {
     not_json: AtomicU64,
 }
 
-/// What becomes of a line.
+/// What becomes of a line from the client.
 #[derive(Debug)]
-pub enum Onward {
+pub enum ClientOnward {
     /// It goes on as it came.
     Pass,
     /// It goes no further; these lines go back to the client.
     Answer(Vec<u8>),
     /// It goes no further.
     Drop,
+    /// Interceptors want to see parts of it.
+    Consult(Consultation),
+}
+
+/// What becomes of a line from the upstream.
+#[derive(Debug)]
+pub enum UpstreamOnward {
+    /// It goes on as it came.
+    Pass,
     /// Interceptors want to see parts of it.
     Consult(Consultation),
 }
@@ -95,16 +104,16 @@ impl Relay {
         Self::with(session, router, Arc::new(chain), recorder.map(Arc::new))
     }
 
-    /// A relay for another conversation with the same upstream, through the same chain.
+    /// A relay for a request that stands for itself: through the same chain, to the same tasks.
     #[must_use]
-    pub fn beside(&self) -> Self {
-        let session = self.session().beside();
+    pub fn for_request(&self) -> Self {
+        let session = self.session().for_request();
         Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
     }
 
-    /// The same, with another session of the upstream's, which may call other tasks by the same ids.
+    /// A relay for another session of the upstream's, which may call other tasks by the same ids.
     #[must_use]
-    pub fn apart(&self) -> Self {
+    pub fn for_session(&self) -> Self {
         let session = Session::new(self.upstream().clone());
         Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
     }
@@ -149,19 +158,19 @@ impl Relay {
     }
 
     /// Decides what becomes of a line from the client.
-    pub fn client_line(&self, source: Source<'_>) -> Onward {
+    pub fn client_line(&self, source: Source<'_>) -> ClientOnward {
         self.client_message(&source.line(), source)
     }
 
     /// The same, of a line that has been scanned.
-    pub(crate) fn client_message(&self, line: &Line, source: Source<'_>) -> Onward {
+    pub(crate) fn client_message(&self, line: &Line, source: Source<'_>) -> ClientOnward {
         self.record(Side::Client, source);
         if *line != Line::Blank
             && let Err(error) = source.check()
         {
             events::client_line_is_not_json(&error, self.count_not_json());
             let id = line.messages().first().and_then(|envelope| envelope.id.as_ref());
-            return Onward::Answer(reply::error(
+            return ClientOnward::Answer(reply::error(
                 id,
                 PARSE_ERROR,
                 &format!("Parse error: {error}. Send one JSON-RPC message per line."),
@@ -179,7 +188,7 @@ impl Relay {
                     // An upstream knows nothing of a call that it has never seen. (In a batch,
                     // which few clients send, it may hear of it all the same.)
                     if is_held && matches!(line, Line::Message(_)) {
-                        return Onward::Drop;
+                        return ClientOnward::Drop;
                     }
                 }
                 FromClient::ToolCall(call) => {
@@ -203,11 +212,14 @@ impl Relay {
                 }
             }
         }
-        if refused.is_empty() { onward(line, parts) } else { Onward::Answer(refused) }
+        if !refused.is_empty() {
+            return ClientOnward::Answer(refused);
+        }
+        Consultation::of(line, parts).map_or(ClientOnward::Pass, ClientOnward::Consult)
     }
 
     /// Decides what becomes of a line from the upstream.
-    pub fn upstream_line(&self, source: Source<'_>) -> Onward {
+    pub fn upstream_line(&self, source: Source<'_>) -> UpstreamOnward {
         self.record(Side::Upstream, source);
         let line = source.line();
         let is_long = matches!(source, Source::Held(_));
@@ -281,7 +293,7 @@ impl Relay {
         }
     }
 
-    fn upstream_sent(&self, line: &Line, source: Source<'_>) -> Onward {
+    fn upstream_sent(&self, line: &Line, source: Source<'_>) -> UpstreamOnward {
         let mut parts = Vec::new();
         for envelope in line.messages() {
             // Not in the `match`, which would keep the session locked.
@@ -299,7 +311,7 @@ impl Relay {
                 }
             }
         }
-        onward(line, parts)
+        Consultation::of(line, parts).map_or(UpstreamOnward::Pass, UpstreamOnward::Consult)
     }
 
     fn record(&self, side: Side, source: Source<'_>) {
@@ -334,6 +346,17 @@ impl Relay {
 }
 
 impl Consultation {
+    /// What there is to consult about; `None` if there are no parts.
+    fn of(line: &Line, parts: Vec<Part>) -> Option<Self> {
+        let batch = match line {
+            Line::Batch(envelopes) => {
+                envelopes.iter().map(|envelope| envelope.span.clone()).collect()
+            }
+            Line::Message(_) | Line::Blank | Line::Other => Vec::new(),
+        };
+        (!parts.is_empty()).then_some(Self { parts, batch })
+    }
+
     /// True if the answer must not be overtaken by what the upstream sends next. A tool's result
     /// may be; the handshake and the list of tools may not.
     pub fn keeps_its_place(&self) -> bool {
@@ -373,17 +396,6 @@ impl Consultation {
     pub fn is_from_client(&self) -> bool {
         self.parts.iter().any(|part| matches!(part.subject, PartSubject::Call { .. }))
     }
-}
-
-fn onward(line: &Line, parts: Vec<Part>) -> Onward {
-    if parts.is_empty() {
-        return Onward::Pass;
-    }
-    let batch = match line {
-        Line::Batch(envelopes) => envelopes.iter().map(|envelope| envelope.span.clone()).collect(),
-        Line::Message(_) | Line::Blank | Line::Other => Vec::new(),
-    };
-    Onward::Consult(Consultation { parts, batch })
 }
 
 #[cfg(test)]

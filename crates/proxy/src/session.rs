@@ -113,7 +113,7 @@ impl Session {
     /// Another conversation with the same upstream: over HTTP a client may have one for each
     /// request, and a task that was started in one is asked for in the next.
     #[must_use]
-    pub fn beside(&self) -> Self {
+    pub fn for_request(&self) -> Self {
         Self { tasks: self.tasks.clone(), id: self.id.clone(), ..Self::new(self.upstream.clone()) }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     chain::{
         CallVerdict, Caller, Chain, Deadlines, HookError, Interceptor, Moment, ToClient, Verdict,
     },
-    relay::{Onward, Outgoing, Relay},
+    relay::{ClientOnward, Consultation, Outgoing, Relay, UpstreamOnward},
     router::{Router, UpstreamName},
     session::Call,
 };
@@ -60,12 +60,7 @@ impl Relayed {
         Self(Arc::new(relay))
     }
 
-    fn follow(&self, onward: Onward, line: &[u8], passed: fn(Vec<u8>) -> Sent) -> Vec<Sent> {
-        match onward {
-            Onward::Pass => vec![passed(line.to_vec())],
-            Onward::Answer(lines) => vec![Sent::ToClient(lines)],
-            Onward::Drop => Vec::new(),
-            Onward::Consult(consultation) => {
+    fn consult(&self, consultation: Consultation, line: &[u8]) -> Vec<Sent> {
                 let body = Arc::new(Body::Memory(line.to_vec()));
                 let told = Arc::new(Told::default());
                 let Outgoing { to_upstream, to_client } =
@@ -75,8 +70,6 @@ impl Relayed {
                 let to_upstream =
                     to_upstream.iter().map(|message| Sent::ToUpstream(written(message)));
                 told.into_iter().chain(to_client).chain(to_upstream).collect()
-            }
-        }
     }
 }
 
@@ -88,11 +81,19 @@ impl ToClient for Told {
 
 impl Conversation for Relayed {
     fn client_sends(&mut self, line: &[u8]) -> Vec<Sent> {
-        self.follow(self.0.client_line(Source::Line(line)), line, Sent::ToUpstream)
+        match self.0.client_line(Source::Line(line)) {
+            ClientOnward::Pass => vec![Sent::ToUpstream(line.to_vec())],
+            ClientOnward::Answer(lines) => vec![Sent::ToClient(lines)],
+            ClientOnward::Drop => Vec::new(),
+            ClientOnward::Consult(consultation) => self.consult(consultation, line),
+        }
     }
 
     fn upstream_sends(&mut self, line: &[u8]) -> Vec<Sent> {
-        self.follow(self.0.upstream_line(Source::Line(line)), line, Sent::ToClient)
+        match self.0.upstream_line(Source::Line(line)) {
+            UpstreamOnward::Pass => vec![Sent::ToClient(line.to_vec())],
+            UpstreamOnward::Consult(consultation) => self.consult(consultation, line),
+        }
     }
 }
 

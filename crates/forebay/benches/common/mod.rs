@@ -96,6 +96,24 @@ impl Server {
         started.elapsed()
     }
 
+    /// Sends `count` calls, never more than `at_once` of them unanswered; returns how long that took.
+    pub(crate) fn ask_many(&mut self, call: &[u8], count: usize, at_once: usize) -> Duration {
+        let line = [call, b"\n"].concat();
+        let started = Instant::now();
+        let (mut sent, mut answered) = (0, 0);
+        while answered < count {
+            let more = (count - sent).min(answered + at_once - sent);
+            if more > 0 {
+                self.input.write_all(&line.repeat(more)).expect("the server reads");
+                sent += more;
+            }
+            let read = self.output.read(&mut self.buffer).expect("the server writes");
+            assert!(read > 0, "the server answers");
+            answered += self.buffer[..read].iter().filter(|byte| **byte == b'\n').count();
+        }
+        started.elapsed()
+    }
+
     /// Sends a call and returns its answer.
     pub(crate) fn answer_to(&mut self, call: &[u8]) -> Vec<u8> {
         self.answer_within(call, PATIENCE).expect("the server answers in time")

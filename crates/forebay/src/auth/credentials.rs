@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Result;
-use forebay_proxy::transport::http::{Credentials, CredentialsError, Pending};
+use forebay_proxy::upstream::{Credentials, CredentialsError, Pending};
 use http::HeaderValue;
 use jiff::Timestamp;
 

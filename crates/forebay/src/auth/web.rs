@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail};
-use forebay_proxy::transport::http::{self as remote, Reached};
+use forebay_proxy::upstream::{self as remote, Reached};
 use http::{
     HeaderValue, Request, Response, StatusCode,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE},

@@ -17,7 +17,8 @@ use forebay_proxy::{
     chain::Chain,
     relay::Relay,
     router::{Router, UpstreamName},
-    transport::http::{self, Gate, Limits, Remote, Settings},
+    client::http::{self, Gate, Limits, Settings},
+    upstream::Remote,
 };
 
 use crate::{

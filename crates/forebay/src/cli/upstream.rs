@@ -7,10 +7,7 @@ use clap::Args;
 use forebay_proxy::{
     record::Recorder,
     router::UpstreamName,
-    transport::{
-        http::{RemoteSettings, shown_url},
-        stdio,
-    },
+    upstream::{Command, RemoteSettings, shown_url},
 };
 use http::{HeaderName, HeaderValue};
 
@@ -67,7 +64,7 @@ pub(crate) struct Upstream {
 
 /// Where the server is.
 pub(crate) enum Target {
-    Command(stdio::Command),
+    Command(Command),
     Url(RemoteSettings),
 }
 
@@ -103,7 +100,7 @@ impl UpstreamArguments {
             let name = named.unwrap_or_else(derived);
             let line = [vec![shown(&program)], shown_arguments].concat();
             let (environment, directory) = (self.environment, self.cwd);
-            let command = stdio::Command { program, arguments, environment, directory };
+            let command = Command { program, arguments, environment, directory };
             (name, Target::Command(command), line)
         };
         let recorder = match &self.record {

@@ -13,11 +13,9 @@ use clap::Args;
 use forebay_intercept::Usage;
 use forebay_proxy::{
     ProxyError,
+    client::stdio::{self, Ended, Settings},
     relay::Relay,
-    transport::{
-        http::Remote,
-        stdio::{self, Ended, Settings},
-    },
+    upstream::{self, Remote},
 };
 
 use crate::{
@@ -95,7 +93,7 @@ pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
 
 /// All that a session needs.
 struct Prepared {
-    upstream: stdio::Upstream,
+    upstream: upstream::Upstream,
     relay: Relay,
     usage: Option<Arc<Usage>>,
     settings: Settings,
@@ -106,8 +104,8 @@ fn prepare(arguments: WrapArguments) -> Result<Prepared> {
     let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
     let upstream = match target {
-        Target::Command(command) => stdio::Upstream::Command(command),
-        Target::Url(remote) => stdio::Upstream::Remote(Box::new(Remote::new(remote)?)),
+        Target::Command(command) => upstream::Upstream::Command(command),
+        Target::Url(remote) => upstream::Upstream::Remote(Box::new(Remote::new(remote)?)),
     };
     let (relay, usage) = assemble::relay(name, config, recorder)?;
     Ok(Prepared { upstream, relay, usage, settings })

@@ -13,6 +13,12 @@ pub trait ToClient: Send + Sync {
     fn tell(&self, line: &[u8]);
 }
 
+impl<F: Fn(&[u8]) + Send + Sync> ToClient for F {
+    fn tell(&self, line: &[u8]) {
+        self(line);
+    }
+}
+
 /// The client that waits for a hook. Clones are the same caller, for the hook's own threads.
 ///
 /// The default one has no client behind it: it never cancels by itself, and hears of no progress.

@@ -16,7 +16,7 @@ use forebay_testkit::{
 };
 use forebay_wire::Line;
 
-use super::{Onward, Outgoing, Relay};
+use super::{ClientOnward, Outgoing, Relay};
 use crate::{
     body::{Body, Payload, Source},
     chain::{CallVerdict, Caller, Deadlines, HookError, Moment, Verdict},
@@ -315,7 +315,7 @@ fn cancelled_in_the_chain(
     let relay = Arc::new(relay(vec![Arc::new(hooks)], Deadlines::default()));
     assert!(cell.set(relay.clone()).is_ok());
     let line = format!("{CALL}\n").into_bytes();
-    let Onward::Consult(consultation) = relay.client_line(Source::Line(&line)) else {
+    let ClientOnward::Consult(consultation) = relay.client_line(Source::Line(&line)) else {
         panic!("the chain watches calls");
     };
     let client = Arc::new(Told::default());
@@ -328,7 +328,7 @@ fn a_call_cancelled_in_the_chain_goes_nowhere_and_its_hook_hears_it() {
     let ways: [fn(&Relay); 3] = [
         |relay| {
             let onward = relay.client_line(Source::Line(CANCEL.as_bytes()));
-            assert!(matches!(onward, Onward::Drop), "the upstream has never seen the call");
+            assert!(matches!(onward, ClientOnward::Drop), "the upstream has never seen the call");
         },
         Relay::client_is_gone,
         |relay| {
@@ -447,7 +447,7 @@ fn a_call_is_turned_away_only_by_its_owner() {
     let relayed = with(owning(|_| panic!("asked"))).nothing_more();
     let turned_away = |line: &str| {
         let line = format!("{line}\n").into_bytes();
-        let Onward::Consult(consultation) = relayed.0.client_line(Source::Line(&line)) else {
+        let ClientOnward::Consult(consultation) = relayed.0.client_line(Source::Line(&line)) else {
             panic!("the chain watches calls");
         };
         relayed.0.turn_away(&consultation, &Arc::new(Body::Memory(line)))
@@ -503,7 +503,7 @@ fn nothing_is_heard_of_a_hook_whose_time_is_over() {
     });
     let relayed = in_haste(hooks).nothing_more();
     let line = format!("{call}\n").into_bytes();
-    let Onward::Consult(consultation) = relayed.0.client_line(Source::Line(&line)) else {
+    let ClientOnward::Consult(consultation) = relayed.0.client_line(Source::Line(&line)) else {
         panic!("the chain watches calls");
     };
     let body = Arc::new(Body::Memory(line));

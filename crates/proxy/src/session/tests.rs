@@ -44,8 +44,8 @@ fn a_session_is_told_from_others_and_a_conversation_beside_it_is_not() {
     let [one, other] = [untouched(), untouched()].map(Playbook::nothing_more);
     let id = |relay: &crate::relay::Relay| relay.session().id().clone();
     assert_ne!(id(&one.0), id(&other.0));
-    assert_ne!(id(&one.0), id(&one.0.apart()));
-    assert_eq!(id(&one.0), id(&one.0.beside()));
+    assert_ne!(id(&one.0), id(&one.0.for_session()));
+    assert_eq!(id(&one.0), id(&one.0.for_request()));
 }
 
 #[test]

@@ -15,10 +15,9 @@ use super::repository;
 
 /// Circles that are there: the crate, the module that they are in, and who is part of it. One that is
 /// gone has to go from here, too.
-const KNOWN: [(&str, &str, &[&str]); 5] = [
+const KNOWN: [(&str, &str, &[&str]); 4] = [
     // An error names the kind of chart that it is about, and the name of a kind may be an error.
     ("chart", "", &["chart", "error"]),
-    ("proxy", "transport", &["http", "stdio"]),
     // What lies in a field are objects, whose members are fields.
     ("records", "table", &["collector", "fields", "inside"]),
     // Each file has a part of what a `Store` can do.

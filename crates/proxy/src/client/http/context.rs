@@ -1,0 +1,128 @@
+//! What all conversations of an endpoint share: the chain, where long messages are kept, and how many
+//! may be taken through the chain at once.
+
+mod turns;
+
+use std::{io, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use tokio::{sync::oneshot, time};
+
+use tokio_util::sync::CancellationToken;
+
+use self::turns::Turns;
+use crate::{
+    body::{Body, Hold, Message, Spool},
+    chain::ToClient,
+    relay::{Consultation, Outgoing, Relay},
+};
+
+/// What all conversations share.
+pub(super) struct EndpointContext {
+    /// The relay that all others are made beside.
+    relay: Relay,
+    pub(super) spool: Spool,
+    calls: Arc<Turns>,
+    answers: Arc<Turns>,
+    /// We are about to end: streams that have no end of their own are to end now.
+    pub(super) closing: CancellationToken,
+}
+
+/// What has become of a message that was to be taken in.
+pub(super) enum Taken {
+    /// It is whole.
+    Whole(Body),
+    /// There is no place to keep all of it: the beginning, and the piece after it.
+    Partly(Body, Bytes, io::Error),
+    /// It is longer than allowed.
+    TooLong,
+    /// Its sender has paused for too long.
+    TooSlow,
+    /// Its sender broke off.
+    BrokenOff(String),
+}
+
+impl EndpointContext {
+    pub(super) fn new(relay: Relay, spool: Spool) -> Self {
+        let (calls, answers) = (Arc::default(), Arc::default());
+        Self { relay, spool, calls, answers, closing: CancellationToken::new() }
+    }
+
+    /// The upstream's name, for errors.
+    pub(super) fn upstream(&self) -> &str {
+        self.relay.upstream().as_str()
+    }
+
+    /// A relay for a new session of the upstream's.
+    pub(super) fn session(&self) -> Arc<Relay> {
+        Arc::new(self.relay.for_session())
+    }
+
+    /// A relay for a new conversation.
+    pub(super) fn conversation(&self) -> Arc<Relay> {
+        Arc::new(self.relay.for_request())
+    }
+
+    /// Takes a message through the chain, when it is its turn.
+    pub(super) async fn consult(
+        &self,
+        relay: &Arc<Relay>,
+        consultation: Consultation,
+        body: Arc<Body>,
+        client: Arc<dyn ToClient>,
+    ) -> Outgoing {
+        let is_call = consultation.is_from_client();
+        let turns = if is_call { &self.calls } else { &self.answers };
+        let _turn = turns.take(consultation.session()).await;
+        let (deliver, delivered) = oneshot::channel();
+        relay.consult(consultation, body, client, move |outgoing| drop(deliver.send(outgoing)));
+        delivered.await.unwrap_or_default()
+    }
+
+    /// Takes an upstream's answer through the chain: what is to be said in its place, or it.
+    pub(super) async fn revise(
+        &self,
+        relay: &Arc<Relay>,
+        consultation: Consultation,
+        body: Arc<Body>,
+    ) -> Message {
+        let outgoing = self.consult(relay, consultation, body.clone(), nobody()).await;
+        outgoing.to_client.into_iter().next().unwrap_or_else(|| Message::whole(body))
+    }
+
+    /// Takes in a message while it arrives, in memory and then on disk.
+    pub(super) async fn take_in<E: std::fmt::Display>(
+        &self,
+        pieces: &mut (impl Stream<Item = Result<Bytes, E>> + Unpin),
+        most: u64,
+        patience: Option<Duration>,
+    ) -> Taken {
+        let mut hold = Hold::new(&self.spool);
+        let mut taken = 0;
+        loop {
+            let next = match patience {
+                Some(patience) => time::timeout(patience, pieces.next()).await,
+                None => Ok(pieces.next().await),
+            };
+            let piece = match next {
+                Ok(Some(Ok(piece))) => piece,
+                Ok(Some(Err(error))) => return Taken::BrokenOff(error.to_string()),
+                Ok(None) => return Taken::Whole(hold.finish()),
+                Err(_) => return Taken::TooSlow,
+            };
+            taken += piece.len() as u64;
+            if taken > most {
+                return Taken::TooLong;
+            }
+            if let Err(error) = hold.push(&piece) {
+                return Taken::Partly(hold.finish(), piece, error);
+            }
+        }
+    }
+}
+
+/// For what is taken through the chain without a client that could be told of progress.
+pub(super) fn nobody() -> Arc<dyn ToClient> {
+    Arc::new(|_: &[u8]| {})
+}

@@ -1,0 +1,113 @@
+//! What a session's child and the shared one have in common: a way in, a time of last use, an end.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    sync::{OwnedSemaphorePermit, mpsc},
+    time,
+};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    body::Message,
+    upstream::{child::how_it_ended, launcher::Life},
+};
+
+/// How far apart a child's exit and the end of its output may lie and still be one event.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// A child as those see it who ask it something.
+pub(super) struct Child {
+    /// `None` once it takes nothing any more.
+    open: Mutex<Option<Open>>,
+    ending: CancellationToken,
+    used: Mutex<Instant>,
+}
+
+struct Open {
+    input: mpsc::Sender<Message>,
+    /// One of those that may be there at once.
+    _slot: Option<OwnedSemaphorePermit>,
+}
+
+impl Child {
+    pub(super) fn new(input: mpsc::Sender<Message>, slot: Option<OwnedSemaphorePermit>) -> Self {
+        Self {
+            open: Mutex::new(Some(Open { input, _slot: slot })),
+            ending: CancellationToken::new(),
+            used: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Reads what the child says until it ends or is to end; returns how it did.
+    pub(super) async fn attend(
+        &self,
+        reading: impl Future<Output = ()>,
+        life: &mut Life,
+    ) -> String {
+        // It goes on where it was: what it has in hand when the child ends is not lost.
+        let mut reading = pin!(reading);
+        tokio::select! {
+            () = &mut reading => match time::timeout(SETTLE, life.ended()).await {
+                Ok(status) => how_it_ended(status),
+                Err(_) => "closed its output without exiting".to_owned(),
+            },
+            status = life.ended() => {
+                // What it has said last is still in the pipe.
+                let _ = time::timeout(SETTLE, reading).await;
+                how_it_ended(status)
+            }
+            () = self.ending.cancelled() => "was ended".to_owned(),
+        }
+    }
+
+    /// Sends a message, when there is room for it; `false` if the child takes nothing any more.
+    pub(super) async fn send(&self, message: Message) -> bool {
+        match self.input() {
+            Some(input) => input.send(message).await.is_ok(),
+            None => false,
+        }
+    }
+
+    /// Has a message sent, and does not wait for it.
+    pub(super) fn tell(&self, message: Message) {
+        if let Some(input) = self.input() {
+            tokio::spawn(async move { input.send(message).await });
+        }
+    }
+
+    /// Closes the way in; the child is then seen off.
+    pub(super) fn end(&self) {
+        self.open().take();
+        self.ending.cancel();
+    }
+
+    /// True once it takes nothing any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.ending.is_cancelled()
+    }
+
+    /// Says that somebody uses it.
+    pub(super) fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// True if nobody has used it for so long.
+    pub(super) fn is_unused_for(&self, idle: Duration) -> bool {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= idle
+    }
+
+    fn input(&self) -> Option<mpsc::Sender<Message>> {
+        self.open().as_ref().map(|open| open.input.clone())
+    }
+
+    fn open(&self) -> MutexGuard<'_, Option<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,470 @@
+//! One child process for all clients, as the modern era allows: every request stands for itself.
+//!
+//! On the child's pipes all requests are together, so each gets an id, and a progress token, of our
+//! own; what comes back is told apart by them and gets the client's again.
+
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use forebay_wire::{Envelope, Id, Kind, Line, framing, reply as wire_reply, scan};
+use futures_util::{StreamExt, stream};
+use http::{HeaderMap, Response, StatusCode};
+use serde_json::json;
+use tokio::{sync::mpsc, time};
+
+use super::{
+    super::{
+        answering::{self, Answered},
+        cancel_on_drop::CancelOnDrop,
+        context::EndpointContext,
+        event_stream::{Said, event_stream},
+        reply,
+    },
+    child::Child,
+    session::SOON,
+};
+use crate::{
+    body::{Body, Message, Source},
+    relay::{ClientOnward, Relay, UpstreamOnward},
+    streamable::{
+        modern::{self, METHOD_NOT_FOUND},
+        tool_headers::ToolHeaders,
+    },
+    upstream::launcher::{Launched, Life, Lines},
+};
+
+/// An answer longer than this is no mere error.
+const MAX_ERROR_BYTES: u64 = 64 * 1024;
+/// What may wait for a client to read it; what is said besides answers is dropped beyond that.
+const MAX_WAITING_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The code for a revision that the upstream does not know.
+const UNSUPPORTED_REVISION: i32 = -32022;
+
+const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// The child and the requests that it works on.
+pub(super) struct Shared {
+    context: Arc<EndpointContext>,
+    child: Child,
+    /// By the ids that the child knows.
+    requests: Mutex<HashMap<Id, Request>>,
+    last: AtomicU64,
+    /// Learnt from the lists of tools that the child gives.
+    tools: Arc<Mutex<ToolHeaders>>,
+    /// The revisions that the child knows, once it has said so.
+    revisions: OnceLock<Vec<String>>,
+}
+
+/// A request on the child's side.
+struct Request {
+    /// What the client calls it, and its progress.
+    id: Id,
+    token: Option<Id>,
+    wants_log: bool,
+    method: Option<String>,
+    relay: Arc<Relay>,
+    to_client: mpsc::UnboundedSender<Heard>,
+    waiting: Arc<AtomicU64>,
+}
+
+/// Something that the child said about a request.
+struct Heard {
+    body: Arc<Body>,
+    /// What stands in the place of our own ids.
+    edits: Vec<(Range<u64>, String)>,
+    is_answer: bool,
+}
+
+impl Shared {
+    pub(super) fn start(
+        context: Arc<EndpointContext>,
+        launched: Launched,
+        tools: Arc<Mutex<ToolHeaders>>,
+    ) -> Arc<Self> {
+        let Launched { input, output, life } = launched;
+        let child = Child::new(input, None);
+        let (requests, last, revisions) = (Mutex::default(), AtomicU64::new(0), OnceLock::new());
+        let shared = Arc::new(Self { context, child, requests, last, tools, revisions });
+        tokio::spawn(shared.clone().run(output, life));
+        shared
+    }
+
+    async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
+        let how = self.child.attend(self.read(&mut output), &mut life).await;
+        self.child.end();
+        let left: Vec<Request> = self.requests().drain().map(|(_, request)| request).collect();
+        for request in left {
+            let errors = request.relay.abandon(&how);
+            for line in framing::lines(&errors) {
+                let body = Body::Memory(line.strip_suffix(b"\n").unwrap_or(line).to_vec());
+                request.hear(Heard { body: Arc::new(body), edits: Vec::new(), is_answer: true });
+            }
+        }
+        life.see_off(self.context.upstream()).await;
+    }
+
+    async fn read(&self, output: &mut Lines) {
+        while let Some(body) = output.next().await {
+            let Line::Message(envelope) = body.line() else { continue };
+            self.sort(&envelope, body);
+        }
+    }
+
+    /// Gives what the child says to whom it concerns.
+    fn sort(&self, envelope: &Envelope, body: Body) {
+        let body = Arc::new(body);
+        let source = Source::Held(&body);
+        let mut requests = self.requests();
+        match envelope.kind() {
+            Kind::Response { id } => {
+                let Some(request) = requests.remove(id) else { return };
+                // Before the client gets the answer, and goes by it.
+                if let Some(result) = envelope.result.as_ref().and_then(|it| source.slice(it)) {
+                    self.learn(request.method.as_deref(), result);
+                }
+                let mut edits = Vec::new();
+                let whole = 0..body.bytes();
+                let [written] = source.members(&whole, ["id"]);
+                edits
+                    .extend(written.map(|written| (written.span, request.id.as_json().to_owned())));
+                if let Some(subscription) = subscription(source, envelope.result.as_ref()) {
+                    edits.push((subscription.span, request.id.as_json().to_owned()));
+                }
+                request.hear(Heard { body: body.clone(), edits, is_answer: true });
+            }
+            Kind::Notification { method: "notifications/progress" } => {
+                let Some(params) = &envelope.params else { return };
+                let [token] = source.members(params, ["progressToken"]);
+                let Some(token) = token else { return };
+                let ours = token.scalar.as_deref().and_then(Id::parse);
+                let request = ours.and_then(|ours| requests.get(&ours));
+                if let Some((request, theirs)) =
+                    request.and_then(|it| Some((it, it.token.clone()?)))
+                {
+                    let edits = vec![(token.span, theirs.as_json().to_owned())];
+                    request.hear(Heard { body: body.clone(), edits, is_answer: false });
+                }
+            }
+            Kind::Notification { method } => {
+                if let Some(written) = subscription(source, envelope.params.as_ref()) {
+                    let ours = written.scalar.as_deref().and_then(Id::parse);
+                    if let Some(request) = ours.and_then(|ours| requests.get(&ours)) {
+                        let edits = vec![(written.span, request.id.as_json().to_owned())];
+                        request.hear(Heard { body: body.clone(), edits, is_answer: false });
+                    }
+                    return;
+                }
+                // It does not say whose it is. With one request under way there is no doubt; else it
+                // could tell one client of another's.
+                let mut open = requests.values();
+                match (open.next(), open.next()) {
+                    (Some(sole), None) if sole.wants_log => {
+                        sole.hear(Heard {
+                            body: body.clone(),
+                            edits: Vec::new(),
+                            is_answer: false,
+                        });
+                    }
+                    _ => tracing::debug!(method, "upstream said what concerns no request; dropped"),
+                }
+            }
+            Kind::Request { id, method } => {
+                let why = format!("`{method}` is not to be asked in this revision of the protocol");
+                let refusal = wire_reply::error(Some(id), METHOD_NOT_FOUND, &why);
+                drop(requests);
+                self.child.tell(Message::of(vec![refusal.into()]));
+            }
+            Kind::Other => {}
+        }
+    }
+
+    /// Learns what later requests are checked against.
+    fn learn(&self, method: Option<&str>, result: &[u8]) {
+        match method {
+            Some("tools/list") => self.tools().learn(result),
+            Some("server/discover") => {
+                let [revisions] = scan::members(result, ["supportedVersions"]);
+                let revisions = revisions.and_then(|json| serde_json::from_slice(json).ok());
+                if let Some(revisions) = revisions {
+                    // It does not come to know others.
+                    let _ = self.revisions.set(revisions);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Refuses a revision that the child does not know, if it has said which it does: on stdio not
+    /// every upstream looks at what a request says.
+    fn refuse_revision(
+        &self,
+        id: &Id,
+        envelope: &Envelope,
+        source: Source<'_>,
+    ) -> Option<Response<reply::Body>> {
+        let supported = self.revisions.get()?;
+        let requested = modern::version(envelope, source)?;
+        if supported.contains(&requested) {
+            return None;
+        }
+        let why = format!("Unsupported protocol version: {requested}");
+        let data = json!({ "supported": supported, "requested": requested }).to_string();
+        let error = wire_reply::error_with_data(Some(id), UNSUPPORTED_REVISION, &why, &data);
+        Some(reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(error)))
+    }
+
+    /// Answers a request: alone if the answer comes soon, else as a stream of events.
+    pub(super) async fn answer(
+        self: &Arc<Self>,
+        envelope: &Envelope,
+        body: Body,
+        takes_events: bool,
+    ) -> Response<reply::Body> {
+        // Of what a client may tell, this era has nothing but cancelling, which is done by
+        // disconnecting: an id in it would be one of ours.
+        let Some(id) = envelope.request() else { return reply::empty(StatusCode::ACCEPTED) };
+        if let Some(refusal) = self.refuse_revision(id, envelope, Source::Held(&body)) {
+            return refusal;
+        }
+        let relay = self.context.conversation();
+        let onward = relay.client_line(Source::Held(&body));
+        let body = Arc::new(body);
+        let message = match onward {
+            ClientOnward::Pass => Message::whole(body.clone()),
+            ClientOnward::Drop => return reply::empty(StatusCode::ACCEPTED),
+            ClientOnward::Answer(lines) => {
+                return reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(lines));
+            }
+            ClientOnward::Consult(consultation) => {
+                let work = answering::consult(&self.context, &relay, consultation, body.clone());
+                match work.await {
+                    Answered::Here(response) => return response,
+                    Answered::Upstream(message, _) => message,
+                }
+            }
+        };
+        let Some(mut answer) = self.ask(id, envelope, &body, message, relay).await else {
+            let why = format!("upstream `{}` has ended; ask again", self.context.upstream());
+            let code = wire_reply::CONNECTION_CLOSED;
+            return reply::error(StatusCode::BAD_GATEWAY, Some(id), code, &why);
+        };
+        let first = if takes_events {
+            time::timeout(SOON, answer.next()).await.ok()
+        } else {
+            Some(answer.last().await)
+        };
+        match first {
+            Some(Some((message, true))) => {
+                let status = answer.status(&message);
+                reply::json(status, HeaderMap::new(), &message)
+            }
+            Some(None) => reply::empty(StatusCode::ACCEPTED),
+            first => answer.events(first.flatten().map(|(message, _)| message)),
+        }
+    }
+
+    /// Sends a request to the child under an id of our own.
+    async fn ask(
+        self: &Arc<Self>,
+        id: &Id,
+        envelope: &Envelope,
+        body: &Arc<Body>,
+        message: Message,
+        relay: Arc<Relay>,
+    ) -> Option<Answer> {
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let ours = Id::parse(number.to_string().as_bytes())?;
+        let source = Source::Held(body);
+        let whole = 0..body.bytes();
+        let [written] = source.members(&whole, ["id"]);
+        let mut message = message.with(body, &written?.span, ours.as_json());
+        let meta = envelope.params.as_ref().and_then(|params| {
+            let [meta] = source.members(params, ["_meta"]);
+            meta
+        });
+        let [token, log_level] = meta
+            .map_or([None, None], |meta| source.members(&meta.span, ["progressToken", LOG_LEVEL]));
+        if let Some(token) = &token {
+            message = message.with(body, &token.span, ours.as_json());
+        }
+        relay.session().pending_mut().rename(id, ours.clone());
+        let (to_client, heard) = mpsc::unbounded_channel();
+        let waiting = Arc::new(AtomicU64::new(0));
+        let request = Request {
+            id: id.clone(),
+            token: token.and_then(|token| Id::parse(&token.scalar?)),
+            wants_log: log_level.is_some(),
+            method: envelope.method.clone(),
+            relay: relay.clone(),
+            to_client,
+            waiting: waiting.clone(),
+        };
+        self.requests().insert(ours.clone(), request);
+        let guard = CancelOnDrop::new({
+            let (shared, ours) = (self.clone(), ours.clone());
+            Box::new(move || shared.cancel(&ours)) as Box<dyn FnOnce() + Send>
+        });
+        let (context, method) = (self.context.clone(), envelope.method.clone());
+        let answer = Answer { heard, waiting, relay, context, method, _guard: guard };
+        // If it has ended meanwhile, its requests have been answered, or are not there any more.
+        (self.child.send(message).await || !self.requests().contains_key(&ours)).then_some(answer)
+    }
+
+    /// Nobody waits any more for the answer to the request with that id: in this era a client cancels by
+    /// leaving. If it has come, that means nothing.
+    fn cancel(&self, id: &Id) {
+        let mut requests = self.requests();
+        if requests.remove(id).is_none() {
+            return;
+        }
+        // What the child still says of it may not be told those who were waiting beside it. Who asks
+        // from now on is heard by the child after this, and asks a child that has stopped.
+        for request in requests.values_mut() {
+            request.wants_log = false;
+        }
+        drop(requests);
+        let cancelled = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":"the client has disconnected"}}}}"#,
+            id.as_json()
+        );
+        self.child.tell(Message::of(vec![cancelled.into_bytes().into()]));
+    }
+
+    /// Ends the child.
+    pub(super) fn end(&self) {
+        self.child.end();
+    }
+
+    /// True once the child takes nothing any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.child.is_over()
+    }
+
+    /// Says that a client uses it.
+    pub(super) fn touch(&self) {
+        self.child.touch();
+    }
+
+    /// True if nobody has asked anything for `idle`.
+    pub(super) fn is_idle(&self, idle: Duration) -> bool {
+        self.child.is_unused_for(idle) && self.requests().is_empty()
+    }
+
+    /// True if somebody waits for an answer.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.requests().iter().any(|(ours, request)| request.relay.session().pending().awaits(ours))
+    }
+
+    fn requests(&self) -> MutexGuard<'_, HashMap<Id, Request>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tools(&self) -> MutexGuard<'_, ToolHeaders> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Request {
+    /// Passes on what the child said. Nobody waits for a client that is slow to read, for all others
+    /// would wait too: what is no answer is dropped if too much waits.
+    fn hear(&self, heard: Heard) {
+        let bytes = heard.body.bytes();
+        let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
+        if heard.is_answer || waiting < MAX_WAITING_BYTES {
+            let _ = self.to_client.send(heard);
+        } else {
+            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A request that waits for its answer. When it is dropped before that, the request is cancelled.
+struct Answer {
+    heard: mpsc::UnboundedReceiver<Heard>,
+    waiting: Arc<AtomicU64>,
+    relay: Arc<Relay>,
+    context: Arc<EndpointContext>,
+    method: Option<String>,
+    _guard: CancelOnDrop<Box<dyn FnOnce() + Send>>,
+}
+
+impl Answer {
+    /// What is said next, and whether it is the answer; `None` after the end.
+    async fn next(&mut self) -> Option<(Message, bool)> {
+        let Heard { body, edits, is_answer } = self.heard.recv().await?;
+        self.waiting.fetch_sub(body.bytes(), Ordering::Relaxed);
+        let message = match self.relay.upstream_line(Source::Held(&body)) {
+            UpstreamOnward::Consult(consultation) => {
+                self.context.revise(&self.relay, consultation, body.clone()).await
+            }
+            UpstreamOnward::Pass => Message::whole(body.clone()),
+        };
+        let edited =
+            edits.iter().fold(message, |message, (span, text)| message.with(&body, span, text));
+        Some((edited, is_answer))
+    }
+
+    /// The answer, for a client that takes nothing else.
+    async fn last(&mut self) -> Option<(Message, bool)> {
+        loop {
+            match self.next().await {
+                Some((_, false)) => {}
+                last => return last,
+            }
+        }
+    }
+
+    /// Modern: some errors have a status of their own.
+    fn status(&self, message: &Message) -> StatusCode {
+        let is_short = message.bytes() <= MAX_ERROR_BYTES;
+        let Some(json) = is_short.then(|| message.clone().into_bytes().ok()).flatten() else {
+            return StatusCode::OK;
+        };
+        let Line::Message(Envelope { error: Some(error), .. }) = Line::of(&json) else {
+            return StatusCode::OK;
+        };
+        let [code] = Source::Line(&json).members(&error, ["code"]);
+        let code = code.and_then(|code| code.scalar).unwrap_or_default();
+        match (code.as_slice(), self.method.as_deref()) {
+            // A client that looks for the modern era takes this for the legacy one.
+            (b"-32601", Some("server/discover")) => StatusCode::BAD_REQUEST,
+            (b"-32601", _) => StatusCode::NOT_FOUND,
+            (b"-32020" | b"-32021" | b"-32022", _) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        }
+    }
+
+    /// What has been said already, and all that comes, up to the answer.
+    fn events(self, first: Option<Message>) -> Response<reply::Body> {
+        let rest = stream::unfold(Some(self), |answer| async move {
+            let mut answer = answer?;
+            let context = answer.context.clone();
+            let is_endless = !answer.relay.session().pending().is_awaited();
+            let heard = tokio::select! {
+                heard = answer.next() => heard,
+                () = context.closing.cancelled(), if is_endless => None,
+            };
+            let (message, is_answer) = heard?;
+            Some((message, (!is_answer).then_some(answer)))
+        });
+        let said = stream::iter(first).chain(rest).map(Said::from);
+        reply::events(HeaderMap::new(), event_stream(said))
+    }
+}
+
+/// Where the id of a subscription stands in `params` or a result.
+fn subscription(source: Source<'_>, object: Option<&Range<u64>>) -> Option<scan::Value> {
+    let [meta] = source.members(object?, ["_meta"]);
+    let [id] = source.members(&meta?.span, [SUBSCRIPTION_ID]);
+    id
+}

@@ -1,0 +1,353 @@
+//! The endpoint: listens, lets in who may come in, and hands each request to whatever stands behind.
+
+use std::{convert::Infallible, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
+
+use forebay_wire::{Envelope, reply::CONNECTION_CLOSED};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::BodyDataStream;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    runtime,
+    signal::unix::{SignalKind, signal},
+    time,
+};
+
+use super::{
+    gate::{self, Gate, Refusal},
+    context::{EndpointContext, Taken},
+    hosting::{Hosting, Limits},
+    passing::Passing,
+    reply::{self, INVALID_REQUEST},
+};
+use crate::{
+    ProxyError,
+    body::Spool,
+    descriptors,
+    relay::Relay,
+    streamable::look::look,
+    upstream::{Command, Remote, child},
+};
+
+/// Where clients send their messages.
+const ENDPOINT: &str = "/mcp";
+/// A message of a client's may be this long.
+const MAX_BODY_BYTES: u64 = 64 * 1024 * 1024;
+/// The head of a request may be this long.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// How long a client may take to send a head, and between pieces of a body.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait when no connection can be accepted, usually for want of descriptors.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// How an endpoint is run.
+pub struct Settings {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Who may come in.
+    pub gate: Gate,
+    /// Where long messages are kept.
+    pub spool: Spool,
+    /// How long what is under way may take once we are told to end.
+    pub grace: Duration,
+}
+
+/// What stands behind the endpoint.
+pub enum Upstream {
+    /// A command, run for each session or for all.
+    Command(Command, Limits),
+    /// A server elsewhere.
+    Remote(Remote),
+    /// Nothing, for this reason: every request is answered with it.
+    Nothing(String),
+}
+
+struct Endpoint {
+    context: Arc<EndpointContext>,
+    gate: Gate,
+    upstream: Backend,
+}
+
+enum Backend {
+    Hosting(Arc<Hosting>),
+    Passing(Box<Passing>),
+    Refusing(String),
+}
+
+/// Serves until we are told to end, then finishes what is under way. `ready` is told the address.
+pub fn serve(
+    upstream: Upstream,
+    relay: Relay,
+    settings: Settings,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ProxyError> {
+    if !settings.gate.may_listen_on(settings.listen) {
+        return Err(ProxyError::OpenToAll(settings.listen));
+    }
+    if let Upstream::Command(command, _) = &upstream {
+        child::check(command, relay.upstream())?;
+    }
+    descriptors::allow_many();
+    let runtime = runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("http")
+        .build()
+        .map_err(ProxyError::Setup)?;
+    let served = runtime.block_on(listen(upstream, relay, settings, ready));
+    // A hook that is late is not waited for.
+    runtime.shutdown_background();
+    served
+}
+
+async fn listen(
+    upstream: Upstream,
+    relay: Relay,
+    settings: Settings,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ProxyError> {
+    let address = settings.listen;
+    let failed = |error: io::Error| {
+        let why = match error.kind() {
+            io::ErrorKind::AddrInUse => "another program does already".to_owned(),
+            _ => error.to_string(),
+        };
+        ProxyError::Listen { address, hint: format!("{why}; choose another with --listen") }
+    };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let local = listener.local_addr().map_err(failed)?;
+    let mut told_to_end = EndSignals::new().map_err(ProxyError::Setup)?;
+    let name = relay.upstream().clone();
+    let context = Arc::new(EndpointContext::new(relay, settings.spool));
+    let upstream = match upstream {
+        Upstream::Command(command, limits) => Backend::Hosting(
+            Hosting::new(context.clone(), command, name, limits).map_err(ProxyError::Setup)?,
+        ),
+        Upstream::Remote(remote) => Backend::Passing(Box::new(Passing::new(context.clone(), remote))),
+        Upstream::Nothing(why) => Backend::Refusing(why),
+    };
+    let endpoint = Arc::new(Endpoint { context, gate: settings.gate, upstream });
+    ready(local);
+    let connections = GracefulShutdown::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    let connection = endpoint.clone().talk(stream, local);
+                    tokio::spawn(connections.watch(connection));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    time::sleep(BREATH).await;
+                }
+            },
+            () = told_to_end.recv() => break,
+        }
+    }
+    drop(listener);
+    tokio::select! {
+        () = endpoint.close(connections, settings.grace) => {}
+        // Told twice: at once.
+        () = told_to_end.recv() => {}
+    }
+    Ok(())
+}
+
+impl Endpoint {
+    /// Answers the requests of one connection.
+    fn talk(
+        self: Arc<Self>,
+        stream: TcpStream,
+        local: SocketAddr,
+    ) -> http1::Connection<
+        TokioIo<TcpStream>,
+        impl hyper::service::HttpService<
+            Incoming,
+            ResBody = reply::Body,
+            Error = Infallible,
+            Future: Send,
+        > + use<>,
+    > {
+        // Answers are written whole; waiting for more to send would only delay them.
+        let _ = stream.set_nodelay(true);
+        let local = stream.local_addr().unwrap_or(local);
+        let service = service_fn(move |request| {
+            let endpoint = self.clone();
+            async move { Ok::<_, Infallible>(endpoint.answer(request, local).await) }
+        });
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .title_case_headers(true)
+            .header_read_timeout(PATIENCE)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .serve_connection(TokioIo::new(stream), service)
+    }
+
+    async fn answer(&self, request: Request<Incoming>, local: SocketAddr) -> Response<reply::Body> {
+        let path = request.uri().path();
+        if path == "/healthz" {
+            return self.health();
+        }
+        if let Some(answer) = self.gate.answer_to_preflight(&request) {
+            return answer;
+        }
+        if let Err(refusal) = self.gate.check(request.headers(), local) {
+            return refused(&refusal);
+        }
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        let mut response = self.let_in(request).await;
+        if let Some(origin) = origin {
+            gate::show_to_page(origin, response.headers_mut());
+        }
+        response
+    }
+
+    /// Answers a request of someone who may come in.
+    async fn let_in(&self, request: Request<Incoming>) -> Response<reply::Body> {
+        let path = request.uri().path();
+        if path.trim_end_matches('/') != ENDPOINT {
+            let text = format!("there is nothing here; the endpoint is {ENDPOINT}");
+            return reply::text(StatusCode::NOT_FOUND, &text);
+        }
+        if self.context.closing.is_cancelled() {
+            let why = "Forebay is about to end";
+            return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, INVALID_REQUEST, why);
+        }
+        let (head, body) = request.into_parts();
+        match head.method {
+            Method::POST => {
+                let body = match self.take_body(body).await {
+                    Ok(body) => body,
+                    Err(refusal) => return *refusal,
+                };
+                match &self.upstream {
+                    Backend::Hosting(hosting) => hosting.post(&head, body).await,
+                    Backend::Passing(passing) => passing.post(&head, body).await,
+                    Backend::Refusing(why) => refuse_all(body, why).await,
+                }
+            }
+            Method::GET => match &self.upstream {
+                Backend::Hosting(hosting) => hosting.get(&head),
+                Backend::Passing(passing) => passing.get(&head).await,
+                Backend::Refusing(why) => reply::text(StatusCode::SERVICE_UNAVAILABLE, why),
+            },
+            Method::DELETE => match &self.upstream {
+                Backend::Hosting(hosting) => hosting.delete(&head),
+                Backend::Passing(passing) => passing.delete(&head).await,
+                Backend::Refusing(why) => reply::text(StatusCode::SERVICE_UNAVAILABLE, why),
+            },
+            _ => {
+                let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
+                let allowed = HeaderValue::from_static("GET, POST, DELETE");
+                response.headers_mut().insert(header::ALLOW, allowed);
+                response
+            }
+        }
+    }
+
+    async fn take_body(
+        &self,
+        body: Incoming,
+    ) -> Result<crate::body::Body, Box<Response<reply::Body>>> {
+        let refusal =
+            |status, why: &str| Err(Box::new(reply::error(status, None, INVALID_REQUEST, why)));
+        let mut pieces = BodyDataStream::new(body);
+        match self.context.take_in(&mut pieces, MAX_BODY_BYTES, Some(PATIENCE)).await {
+            Taken::Whole(body) => Ok(body),
+            Taken::TooLong => {
+                let most = MAX_BODY_BYTES / (1024 * 1024);
+                let why = format!("a message may have up to {most} MiB");
+                refusal(StatusCode::PAYLOAD_TOO_LARGE, &why)
+            }
+            Taken::TooSlow => {
+                refusal(StatusCode::REQUEST_TIMEOUT, "the message did not come in time")
+            }
+            Taken::BrokenOff(how) => refusal(StatusCode::BAD_REQUEST, &how),
+            Taken::Partly(_, _, error) => {
+                let why = format!("there is no place to keep a message of this length: {error}");
+                refusal(StatusCode::INSUFFICIENT_STORAGE, &why)
+            }
+        }
+    }
+
+    /// For whoever watches over us: that we are there, and how many sessions we hold.
+    fn health(&self) -> Response<reply::Body> {
+        let (state, status) = match &self.upstream {
+            _ if self.context.closing.is_cancelled() => ("closing", StatusCode::SERVICE_UNAVAILABLE),
+            Backend::Refusing(_) => ("refusing", StatusCode::SERVICE_UNAVAILABLE),
+            Backend::Hosting(_) | Backend::Passing(_) => ("ok", StatusCode::OK),
+        };
+        // Whoever has to show a token elsewhere learns nothing else without one.
+        let sessions = match &self.upstream {
+            _ if self.gate.token.is_some() => String::new(),
+            Backend::Refusing(_) => String::new(),
+            Backend::Hosting(hosting) => format!(",\"sessions\":{}", hosting.count()),
+            Backend::Passing(passing) => format!(",\"sessions\":{}", passing.count()),
+        };
+        let json = format!("{{\"status\":\"{state}\"{sessions}}}\n");
+        reply::json_bytes(status, json.into())
+    }
+
+    /// Finishes what is under way, and ends what would not end by itself.
+    async fn close(&self, connections: GracefulShutdown, patience: Duration) {
+        self.context.closing.cancel();
+        let finish = async { time::timeout(patience, connections.shutdown()).await.is_ok() };
+        let end_children = async {
+            if let Backend::Hosting(hosting) = &self.upstream {
+                hosting.end(patience).await;
+            }
+        };
+        let (is_finished, ()) = tokio::join!(finish, end_children);
+        if !is_finished {
+            tracing::warn!("some requests were not finished in time");
+        }
+    }
+}
+
+/// Answers what a client asks with why nothing can be asked. That is an answer like any other: clients
+/// show what an error says, and of a status only its number.
+async fn refuse_all(body: crate::body::Body, why: &str) -> Response<reply::Body> {
+    let (line, _) = look(body, crate::body::Body::line).await;
+    match line.messages().iter().find_map(Envelope::request) {
+        Some(id) => reply::error(StatusCode::OK, Some(id), CONNECTION_CLOSED, why),
+        None if line.messages().is_empty() => reply::text(StatusCode::SERVICE_UNAVAILABLE, why),
+        None => reply::empty(StatusCode::ACCEPTED),
+    }
+}
+
+fn refused(refusal: &Refusal) -> Response<reply::Body> {
+    let mut response = reply::error(refusal.status, None, INVALID_REQUEST, &refusal.reason);
+    if refusal.status == StatusCode::UNAUTHORIZED {
+        let scheme = HeaderValue::from_static("Bearer");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    }
+    response
+}
+
+/// The signals that tell us to end.
+struct EndSignals([tokio::signal::unix::Signal; 3]);
+
+impl EndSignals {
+    fn new() -> io::Result<Self> {
+        let of = |kind| signal(kind);
+        Ok(Self([
+            of(SignalKind::terminate())?,
+            of(SignalKind::interrupt())?,
+            of(SignalKind::hangup())?,
+        ]))
+    }
+
+    fn recv(&mut self) -> impl Future<Output = ()> {
+        let [terminate, interrupt, hangup] = &mut self.0;
+        async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+                _ = hangup.recv() => {}
+            }
+        }
+    }
+}

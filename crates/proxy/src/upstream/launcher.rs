@@ -1,0 +1,396 @@
+//! A child process and its pipes, for tasks.
+//!
+//! The kernel ends a child when the thread that started it ends, so all are started on one thread
+//! that lives as long as we do.
+
+use std::{
+    io,
+    process::ExitStatus,
+    sync::{Arc, mpsc as std_mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use forebay_wire::{
+    Id, Kind, Line,
+    envelope::LineScanner,
+    framing::{LineBuffer, Piece},
+    reply::{self, CONNECTION_CLOSED},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::unix::pipe,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::{mpsc, oneshot},
+    time,
+};
+
+use super::{
+    Command,
+    child::{self, Exit, Process, Started},
+};
+use crate::{
+    ProxyError,
+    body::{Body, Hold, Message, Source, Spool},
+    events,
+    router::UpstreamName,
+};
+
+/// Messages that may wait for a child to read them.
+const MAX_WAITING: usize = 64;
+/// As much as a pipe holds: a read rarely yields more.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// How often a child that is to end is looked after.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a process may take to be gone after SIGKILL.
+const AFTER_KILL: Duration = Duration::from_secs(5);
+
+const SIGTERM: i32 = signal_hook::consts::SIGTERM;
+const SIGKILL: i32 = signal_hook::consts::SIGKILL;
+
+/// Starts children.
+pub(crate) struct Launcher {
+    orders: std_mpsc::Sender<oneshot::Sender<Result<Started, ProxyError>>>,
+    name: UpstreamName,
+    spool: Spool,
+    grace: Duration,
+}
+
+/// A child that has just been started.
+pub(crate) struct Launched {
+    /// The way to its input; when all senders are dropped the input is closed.
+    pub(crate) input: mpsc::Sender<Message>,
+    pub(crate) output: Lines,
+    pub(crate) life: Life,
+}
+
+/// A child's output, line by line.
+pub(crate) struct Lines {
+    pipe: pipe::Receiver,
+    buffer: LineBuffer,
+    spool: Spool,
+    /// The rest of the line at hand is not wanted: its request has been answered.
+    is_refused: bool,
+}
+
+/// A child's process.
+pub(crate) struct Life {
+    process: Process,
+    exit: Exit,
+    children: Signal,
+    grace: Duration,
+}
+
+impl Launcher {
+    /// A launcher of children of one command.
+    pub(crate) fn new(
+        command: Command,
+        name: UpstreamName,
+        spool: Spool,
+        grace: Duration,
+    ) -> io::Result<Self> {
+        let (orders, inbox) = std_mpsc::channel::<oneshot::Sender<_>>();
+        thread::Builder::new().name("children".to_owned()).spawn({
+            let name = name.clone();
+            move || {
+                for order in inbox {
+                    let _ = order.send(child::start(&command, &name, grace));
+                }
+            }
+        })?;
+        Ok(Self { orders, name, spool, grace })
+    }
+
+    /// Starts a child. If whoever wants it is gone before it has started, it is seen off.
+    pub(crate) async fn start(self: &Arc<Self>) -> Result<Launched, ProxyError> {
+        let (deliver, delivered) = oneshot::channel();
+        let launcher = self.clone();
+        tokio::spawn(async move {
+            let outcome = launcher.launch().await;
+            if let Err(Ok(unwanted)) = deliver.send(outcome) {
+                drop((unwanted.input, unwanted.output));
+                unwanted.life.see_off(launcher.name.as_str()).await;
+            }
+        });
+        delivered.await.unwrap_or_else(|_| Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into())))
+    }
+
+    async fn launch(&self) -> Result<Launched, ProxyError> {
+        let gone = || ProxyError::Setup(io::ErrorKind::BrokenPipe.into());
+        let children = signal(SignalKind::child()).map_err(ProxyError::Setup)?;
+        let (order, started) = oneshot::channel();
+        self.orders.send(order).map_err(|_| gone())?;
+        let Started { process, input, output } = started.await.map_err(|_| gone())??;
+        let (exit, grace) = (process.exit(), self.grace);
+        let life = Life { process, exit, children, grace };
+        let pipes = pipe::Receiver::from_owned_fd(output.into_descriptor())
+            .and_then(|output| Ok((output, pipe::Sender::from_owned_fd(input)?)));
+        match pipes {
+            Ok((pipe, to_child)) => {
+                let (input, messages) = mpsc::channel(MAX_WAITING);
+                tokio::spawn(feed(to_child, messages));
+                let (buffer, spool) = (LineBuffer::new(BUFFER_BYTES), self.spool.clone());
+                let output = Lines { pipe, buffer, spool, is_refused: false };
+                Ok(Launched { input, output, life })
+            }
+            Err(error) => {
+                life.see_off(self.name.as_str()).await;
+                Err(ProxyError::Setup(error))
+            }
+        }
+    }
+}
+
+/// Writes messages to a child, each as one line, until all senders are gone or the child is.
+async fn feed(mut input: pipe::Sender, mut messages: mpsc::Receiver<Message>) {
+    while let Some(message) = messages.recv().await {
+        for piece in message.pieces() {
+            let Ok(mut piece) = piece else { return };
+            // In JSON a line break is white space between tokens.
+            for byte in piece.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+                *byte = b' ';
+            }
+            if input.write_all(&piece).await.is_err() {
+                return;
+            }
+        }
+        if input.write_all(b"\n").await.is_err() {
+            return;
+        }
+    }
+}
+
+impl Lines {
+    /// The next line, without its terminator; `None` at the end. In place of one for which there is no
+    /// room stands an error for whoever waits for it.
+    pub(crate) async fn next(&mut self) -> Option<Body> {
+        loop {
+            match self.next_as_it_is().await? {
+                Next::Line(body) => return Some(body),
+                Next::Lost(error, instead) => {
+                    events::answer_cannot_be_held(&error);
+                    if let Some(instead) = instead {
+                        return Some(Body::Memory(instead));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn next_as_it_is(&mut self) -> Option<Next> {
+        self.skip_what_is_refused().await?;
+        let spool = self.spool.clone();
+        let mut hold = Hold::new(&spool);
+        let mut lost: Option<(LineScanner, io::Error)> = None;
+        let mut is_begun = false;
+        loop {
+            let (part, is_last, count) = match self.buffer.piece() {
+                Piece::Last(part) => {
+                    let line = part.strip_suffix(b"\n").unwrap_or(part);
+                    (line.strip_suffix(b"\r").unwrap_or(line), true, part.len())
+                }
+                Piece::Open(part) => (part, false, part.len()),
+            };
+            is_begun |= count > 0;
+            match &mut lost {
+                Some((scanner, _)) => scanner.push(part),
+                None => {
+                    if let Err(error) = hold.push(part) {
+                        // From here on it is read to see whom it concerns, and not kept.
+                        let beginning = std::mem::replace(&mut hold, Hold::new(&spool)).finish();
+                        let mut scanner = LineScanner::new();
+                        Source::Held(&beginning).each_chunk(|chunk| scanner.push(chunk)).ok()?;
+                        scanner.push(part);
+                        lost = Some((scanner, error));
+                    }
+                }
+            }
+            self.buffer.consume(count);
+            // Whoever waits need not wait for the end of what they will not get.
+            if let Some((scanner, _)) = &lost
+                && !is_last
+                && let Some(id) = scanner.answers()
+                && let Some((_, error)) = lost.take()
+            {
+                self.is_refused = true;
+                let instead = refusal(&id, &error);
+                return Some(Next::Lost(error, Some(instead)));
+            }
+            if is_last || !self.read_more().await {
+                if !is_last && !is_begun {
+                    return None;
+                }
+                return Some(match lost {
+                    Some((scanner, error)) => {
+                        let instead = instead_of(&scanner.finish(), &error);
+                        Next::Lost(error, instead)
+                    }
+                    None => Next::Line(hold.finish()),
+                });
+            }
+        }
+    }
+
+    /// Reads the rest of a line that is not wanted; `None` if nothing comes after it.
+    async fn skip_what_is_refused(&mut self) -> Option<()> {
+        while self.is_refused {
+            let (count, is_last) = match self.buffer.piece() {
+                Piece::Last(part) => (part.len(), true),
+                Piece::Open(part) => (part.len(), false),
+            };
+            self.buffer.consume(count);
+            self.is_refused = !is_last;
+            if !is_last && !self.read_more().await {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// Reads what there is, or waits for it; false at the end.
+    async fn read_more(&mut self) -> bool {
+        match self.pipe.read(self.buffer.room()).await {
+            Ok(count) => {
+                self.buffer.filled(count);
+                count > 0
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+/// What a child said.
+enum Next {
+    Line(Body),
+    /// A line for which there was no room: why, and what is said to whoever waits for it.
+    Lost(io::Error, Option<Vec<u8>>),
+}
+
+/// An error for each request that a line would have answered; `None` if there are none.
+fn instead_of(line: &Line, error: &io::Error) -> Option<Vec<u8>> {
+    let errors: Vec<Vec<u8>> = line
+        .messages()
+        .iter()
+        .filter_map(|envelope| match envelope.kind() {
+            Kind::Response { id } => Some(refusal(id, error)),
+            Kind::Request { .. } | Kind::Notification { .. } | Kind::Other => None,
+        })
+        .collect();
+    match (line, errors.as_slice()) {
+        (_, []) => None,
+        (Line::Batch(_), errors) => Some([b"[", errors.join(&b","[..]).as_slice(), b"]"].concat()),
+        (_, [error, ..]) => Some(error.clone()),
+    }
+}
+
+/// An error in place of the answer to a request.
+fn refusal(id: &Id, error: &io::Error) -> Vec<u8> {
+    let why = format!("the answer is too long to be held: {error}");
+    reply::error(Some(id), CONNECTION_CLOSED, &why).trim_ascii_end().to_vec()
+}
+
+impl Life {
+    /// Waits for the process to end.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        loop {
+            if let Some(status) = self.exit.has_come() {
+                return status;
+            }
+            self.children.recv().await;
+        }
+    }
+
+    /// Lets a process whose input is closed end by itself, tells it to, and makes it.
+    pub(crate) async fn see_off(mut self, name: &str) {
+        let deadlines = [(SIGTERM, self.grace), (SIGKILL, self.grace), (SIGKILL, AFTER_KILL)];
+        for (then, patience) in deadlines {
+            if time::timeout(patience, self.ended()).await.is_ok() {
+                break;
+            }
+            tracing::debug!(upstream = name, signal = then, "upstream does not end by itself");
+            self.process.signal(then);
+        }
+        // What it has started in turn may still be there. As long as anything is, nobody else can
+        // get the group's id.
+        self.process.signal(SIGTERM);
+        let last = Instant::now() + self.grace;
+        let mut is_gone = self.process.release();
+        while !is_gone && Instant::now() < last {
+            time::sleep(LOOK).await;
+            is_gone = self.process.release();
+        }
+        if !is_gone {
+            self.process.signal(SIGKILL);
+            let last = Instant::now() + AFTER_KILL;
+            while !self.process.release() && Instant::now() < last {
+                time::sleep(LOOK).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines from a pipe with little room, and the pipe's other end.
+    fn lines_with_room_for(max_bytes: usize) -> (Lines, pipe::Sender) {
+        let (sender, pipe) = pipe::pipe().unwrap();
+        let (buffer, spool) = (LineBuffer::new(BUFFER_BYTES), Spool::of_memory(max_bytes));
+        (Lines { pipe, buffer, spool, is_refused: false }, sender)
+    }
+
+    fn text(body: Option<Body>) -> String {
+        let Some(Body::Memory(bytes)) = body else { panic!("{body:?}") };
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_is_refused_before_it_ends() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let (mut lines, mut upstream) = lines_with_room_for(1_000);
+            let begun =
+                format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"a":"{}"#, "x".repeat(2_000));
+            upstream.write_all(begun.as_bytes()).await.unwrap();
+            let refused = text(lines.next().await);
+            assert!(refused.starts_with(r#"{"jsonrpc":"2.0","id":7,"error":"#), "{refused}");
+            upstream.write_all("x".repeat(3_000).as_bytes()).await.unwrap();
+            upstream.write_all(b"\"}}\n{\"id\":8,\"result\":{}}\n").await.unwrap();
+            assert_eq!(text(lines.next().await), r#"{"id":8,"result":{}}"#, "the rest is skipped");
+            drop(upstream);
+            assert!(lines.next().await.is_none());
+        });
+    }
+
+    #[test]
+    fn an_answer_whose_id_comes_last_is_refused_when_it_ends() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let (mut lines, mut upstream) = lines_with_room_for(1_000);
+            let answer = format!("{{\"result\":\"{}\",\"id\":7}}\n", "x".repeat(2_000));
+            upstream.write_all(answer.as_bytes()).await.unwrap();
+            upstream.write_all(b"{\"method\":\"x\"}\n").await.unwrap();
+            assert!(text(lines.next().await).contains(r#""id":7,"error":"#));
+            assert_eq!(text(lines.next().await), r#"{"method":"x"}"#);
+        });
+    }
+
+    #[test]
+    fn whoever_waits_for_a_line_that_is_lost_is_told() {
+        let error = io::Error::other("full");
+        let told = |line: &[u8]| {
+            let instead = instead_of(&Line::of(line), &error)?;
+            let text = String::from_utf8(instead).unwrap();
+            Some(text.replace("the answer is too long to be held: full", "WHY"))
+        };
+        let one = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"WHY"}}"#;
+        assert_eq!(told(br#"{"result":{},"id":7}"#).as_deref(), Some(one));
+        let other = one.replace('7', "\"a\"");
+        let batch = br#"[{"id":7,"result":1},{"method":"x"},{"id":"a","error":{}}]"#;
+        assert_eq!(told(batch), Some(format!("[{one},{other}]")));
+        for nobody in [&br#"{"method":"x"}"#[..], br#"{"id":1,"method":"ask"}"#, b"no JSON"] {
+            assert_eq!(told(nobody), None);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! An upstream at the end of two pipes: a child process, or a bridge to a server elsewhere. Either takes
+//! lines, gives lines, can be told to end, and ends.
+
+use std::{
+    os::{fd::OwnedFd, unix::process::ExitStatusExt},
+    process::ExitStatus,
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
+
+use super::{
+    Upstream,
+    bridge::{self, Stop},
+    child::{self, Process},
+};
+use crate::{ProxyError, body::Spool, events, pipe::Inlet, router::UpstreamName};
+
+/// An upstream that has just been started.
+pub(crate) struct Started {
+    pub(crate) running: Running,
+    pub(crate) input: OwnedFd,
+    pub(crate) output: Inlet,
+}
+
+/// An upstream under way.
+pub(crate) enum Running {
+    Process(Process),
+    Bridge(bridge::Running),
+}
+
+/// An upstream's end, to be waited for.
+pub(crate) enum Exit {
+    Process(child::Exit),
+    Bridge(Option<JoinHandle<()>>),
+}
+
+pub(crate) fn start(
+    upstream: Upstream,
+    name: &UpstreamName,
+    grace: Duration,
+    spool: Spool,
+) -> Result<Started, ProxyError> {
+    let (running, input, output) = match upstream {
+        Upstream::Command(command) => {
+            let started = child::start(&command, name, grace)?;
+            (Running::Process(started.process), started.input, started.output)
+        }
+        Upstream::Remote(remote) => {
+            let started =
+                bridge::start(*remote, spool).map_err(ProxyError::Setup)?;
+            child::widen(&started.output);
+            (Running::Bridge(started.bridge), started.input, Inlet::new(started.output))
+        }
+    };
+    Ok(Started { running, input, output })
+}
+
+impl Running {
+    /// Passes a signal on, as far as there is someone to get it.
+    pub(crate) fn signal(&self, signal: i32, name: &UpstreamName, why: &str) {
+        match self {
+            Self::Process(process) => {
+                events::upstream_signalled(name, signal, why);
+                process.signal(signal);
+            }
+            Self::Bridge(bridge) => match signal {
+                SIGTERM | SIGINT | SIGHUP | SIGQUIT => bridge.stop(Stop::Soon),
+                SIGKILL => bridge.stop(Stop::Now),
+                _ => {}
+            },
+        }
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Process(process) => Exit::Process(process.exit()),
+            Self::Bridge(bridge) => Exit::Bridge(bridge.thread()),
+        }
+    }
+
+    /// How its end is told: a process ends in some way, a bridge is merely not there any more.
+    pub(crate) fn ending<'a>(&self, how: &'a str) -> &'a str {
+        match self {
+            Self::Process(_) => how,
+            Self::Bridge(_) => "is no longer connected",
+        }
+    }
+
+    /// Lets go of what has ended.
+    pub(crate) fn release(&self) {
+        match self {
+            Self::Process(process) => drop(process.release()),
+            Self::Bridge(_) => {}
+        }
+    }
+}
+
+impl Exit {
+    /// Waits for the end.
+    pub(crate) fn wait(self) -> Option<ExitStatus> {
+        match self {
+            Self::Process(exit) => exit.wait(),
+            Self::Bridge(thread) => {
+                let code = i32::from(thread?.join().is_err());
+                Some(ExitStatus::from_raw(code << 8))
+            }
+        }
+    }
+}
