@@ -21,10 +21,9 @@ mod unescape;
 mod usage;
 mod widen;
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashSet, sync::Arc};
+
+use parking_lot::Mutex;
 
 use forebay_proxy::{
     body::Payload,
@@ -83,7 +82,7 @@ impl Keeper {
 
     /// What a result of `call` may have before it is kept.
     fn limit(&self, call: &Call) -> Limit {
-        let exempt = self.exempt.lock().unwrap_or_else(PoisonError::into_inner);
+        let exempt = self.exempt.lock();
         match call.tool() {
             Some(tool) if !exempt.contains(tool) => {
                 self.policy.limit_for(tool, call.client.as_deref())
@@ -183,7 +182,7 @@ impl Interceptor for Keeper {
 
     fn on_tool_list(&self, _call: &Call, list: &Payload) -> Result<Verdict, HookError> {
         let list = replace::in_memory(list)?;
-        let mut exempt = self.exempt.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut exempt = self.exempt.lock();
         exempt.extend(replace::tools_with_interface(&list));
         let may_be_replaced = |tool: &str| self.policy.may_keep(tool) && !exempt.contains(tool);
         let changed = replace::tool_list(&list, self.policy.output_schema, may_be_replaced);

@@ -6,8 +6,9 @@ use std::{
     borrow::Cow,
     io::{self, Read},
     ops::Range,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use forebay_proxy::body::Payload;
 use forebay_wire::scan::{self, Outline, Value};
@@ -92,7 +93,7 @@ impl ToolResult {
     }
 
     fn decoded(&self) -> MutexGuard<'_, Vec<(u64, String)>> {
-        self.decoded.lock().unwrap_or_else(PoisonError::into_inner)
+        self.decoded.lock()
     }
 
     /// The text of a string or any other value at `span`, which must fit into memory.

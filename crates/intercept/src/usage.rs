@@ -5,12 +5,9 @@
 //! session is over; so a process that is killed loses the last seconds' counts at most. A captured
 //! result counts by itself: whoever finds it counts it.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread,
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, thread, time::Duration};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use forebay_proxy::{chain::HookError, router::UpstreamName, session::Call};
 use forebay_store::Counts;
@@ -109,19 +106,17 @@ impl Drop for Usage {
 
 impl Shared {
     fn pending(&self) -> MutexGuard<'_, Pending> {
-        // Counts are whole whenever somebody could panic.
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock()
     }
 
     /// The thread that writes when nobody else does; it sleeps until there is something to write.
     fn write_now_and_then(&self) {
         loop {
             let idle = |pending: &mut Pending| !pending.is_waiting && !pending.is_over;
-            let pending = self.changed.wait_while(self.pending(), idle);
-            let pending = pending.unwrap_or_else(PoisonError::into_inner);
+            let mut pending = self.pending();
+            self.changed.wait_while(&mut pending, idle);
             let going_on = |pending: &mut Pending| !pending.is_over && !pending.is_urgent;
-            let waited = self.changed.wait_timeout_while(pending, PATIENCE, going_on);
-            let (pending, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait_while_for(&mut pending, going_on, PATIENCE);
             let (is_over, is_urgent) = (pending.is_over, pending.is_urgent);
             drop(pending);
             if is_urgent && !is_over {
@@ -133,9 +128,7 @@ impl Shared {
             }
             if is_urgent {
                 let quiet = |pending: &mut Pending| !pending.is_urgent && !pending.is_over;
-                let waited = self.changed.wait_timeout_while(self.pending(), REST, quiet);
-                let (pending, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-                drop(pending);
+                let waited = self.changed.wait_while_for(&mut self.pending(), quiet, REST);
                 if waited.timed_out() {
                     (self.at_rest)();
                 }
@@ -144,7 +137,7 @@ impl Shared {
     }
 
     fn write_down(&self) {
-        let mut write = self.write.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut write = self.write.lock();
         let mut pending = self.pending();
         let taken = pending.take();
         let is_urgent = std::mem::take(&mut pending.is_urgent);

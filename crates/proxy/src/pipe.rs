@@ -4,11 +4,10 @@ use std::{
     fs::File,
     io::{self, ErrorKind, Read, Write},
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    sync::{
-        Condvar, Mutex, MutexGuard, PoisonError, TryLockError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -149,13 +148,13 @@ impl Outlet {
     fn turn(&self) -> Turn<'_> {
         let mut sink = self.lock();
         while sink.is_mid_line && !sink.is_cut_off && sink.file.is_some() {
-            sink = self.line_ended.wait(sink).unwrap_or_else(PoisonError::into_inner);
+            self.line_ended.wait(&mut sink);
         }
         Turn { sink, outlet: self }
     }
 
     fn lock(&self) -> MutexGuard<'_, Sink> {
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sink.lock()
     }
 
     /// How often something has been sent; it changes whenever the reader was given anything.
@@ -189,10 +188,8 @@ impl Outlet {
 
     /// Closes the outlet unless someone is writing, who may be stuck.
     pub(crate) fn close_unless_busy(&self) {
-        match self.sink.try_lock() {
-            Ok(mut sink) => drop(sink.file.take()),
-            Err(TryLockError::Poisoned(poisoned)) => drop(poisoned.into_inner().file.take()),
-            Err(TryLockError::WouldBlock) => {}
+        if let Some(mut sink) = self.sink.try_lock() {
+            sink.file.take();
         }
     }
 }

@@ -9,9 +9,10 @@ use std::{
     io::{self, BufWriter, Write},
     os::unix::fs::{FileExt, OpenOptionsExt},
     path::Path,
-    sync::{Mutex, PoisonError},
     time::Instant,
 };
+
+use parking_lot::Mutex;
 
 use serde_json::json;
 
@@ -90,7 +91,7 @@ impl Recorder {
 
     /// Writes an entry. The file is locked meanwhile: other sessions may record to it too.
     fn write(&self, entry: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock();
         let Some(writer) = file.as_mut() else { return };
         lock_for_a_moment(writer.get_ref());
         let written =

@@ -10,11 +10,13 @@ mod consulting;
 use std::{
     ops::Range,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc,
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use forebay_wire::{
     Line,
@@ -154,7 +156,7 @@ impl Relay {
     /// The session as it stands.
     pub fn session(&self) -> MutexGuard<'_, Session> {
         // The session's own methods leave it whole at every step at which they could panic.
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock()
     }
 
     /// Decides what becomes of a line from the client.

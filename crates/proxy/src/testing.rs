@@ -61,15 +61,14 @@ impl Relayed {
     }
 
     fn consult(&self, consultation: Consultation, line: &[u8]) -> Vec<Sent> {
-                let body = Arc::new(Body::Memory(line.to_vec()));
-                let told = Arc::new(Told::default());
-                let Outgoing { to_upstream, to_client } =
-                    self.0.consult_and_wait(consultation, body, told.clone());
-                let told = told.0.lock().unwrap().drain(..).map(Sent::ToClient).collect::<Vec<_>>();
-                let to_client = to_client.iter().map(|message| Sent::ToClient(written(message)));
-                let to_upstream =
-                    to_upstream.iter().map(|message| Sent::ToUpstream(written(message)));
-                told.into_iter().chain(to_client).chain(to_upstream).collect()
+        let body = Arc::new(Body::Memory(line.to_vec()));
+        let told = Arc::new(Told::default());
+        let Outgoing { to_upstream, to_client } =
+            self.0.consult_and_wait(consultation, body, told.clone());
+        let told = told.0.lock().unwrap().drain(..).map(Sent::ToClient).collect::<Vec<_>>();
+        let to_client = to_client.iter().map(|message| Sent::ToClient(written(message)));
+        let to_upstream = to_upstream.iter().map(|message| Sent::ToUpstream(written(message)));
+        told.into_iter().chain(to_client).chain(to_upstream).collect()
     }
 }
 

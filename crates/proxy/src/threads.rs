@@ -4,13 +4,14 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
         mpsc::{self, RecvTimeoutError, SyncSender},
     },
     thread,
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// How long a thread waits for more to do.
 const IDLE_TIME: Duration = Duration::from_secs(10);
@@ -70,7 +71,7 @@ pub(crate) fn run(job: impl FnOnce() + Send + 'static) {
 }
 
 fn idle() -> MutexGuard<'static, Vec<Idle>> {
-    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+    IDLE.lock()
 }
 
 #[cfg(test)]

@@ -11,12 +11,11 @@ use std::{
     collections::{BTreeSet, HashSet},
     fs, io,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
     thread::{self, ScopedJoinHandle},
 };
+
+use parking_lot::Mutex;
 
 use duckdb::Connection;
 use forebay_store::{DatasetId, Origin, Outline, Segment};
@@ -289,7 +288,7 @@ impl<'a> Uniting<'a> {
     ) -> Result<(), QueryError> {
         let about = serde_json::to_value(about).map_err(io::Error::other)?;
         let Shared { origin, list, .. } = self.shared;
-        let _alone = list.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = list.lock();
         Ok(self.workshop.store.put_segment(origin, file, datasets, about, made_from)?)
     }
 

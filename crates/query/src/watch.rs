@@ -3,11 +3,13 @@
 
 use std::{
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU8, Ordering},
     },
     time::{Duration, Instant},
 };
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use duckdb::{Connection, InterruptHandle};
 
@@ -142,16 +144,13 @@ impl Watch {
                     self.stop(Stop::Late);
                     state = self.state();
                 }
-                Some(deadline) => {
-                    let waited = self.changed.wait_timeout(state, deadline - now);
-                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
-                }
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(deadline) => drop(self.changed.wait_for(&mut state, deadline - now)),
+                None => self.changed.wait(&mut state),
             }
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

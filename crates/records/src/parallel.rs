@@ -1,10 +1,8 @@
 //! Two things at once, where that is worth a thread.
 
-use std::{
-    panic,
-    sync::{Mutex, PoisonError},
-    thread,
-};
+use std::{panic, thread};
+
+use parking_lot::Mutex;
 
 /// Does `aside` on another thread while `here` is done on this one; if that is not worth a thread, one
 /// after the other.
@@ -18,7 +16,7 @@ pub fn both<A: Send, B>(
         return (aside(), here);
     }
     let waiting = Mutex::new(Some(aside));
-    let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let take = || waiting.lock().take();
     thread::scope(|scope| {
         let spawned = thread::Builder::new()
             .name("keeper".to_owned())

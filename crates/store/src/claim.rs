@@ -9,8 +9,9 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::DirBuilderExt,
     path::PathBuf,
-    sync::{MutexGuard, PoisonError},
 };
+
+use parking_lot::MutexGuard;
 
 use jiff::Timestamp;
 
@@ -144,7 +145,7 @@ impl Store {
     }
 
     fn spare_claim(&self) -> MutexGuard<'_, Option<Claim>> {
-        self.spare_claim.lock().unwrap_or_else(PoisonError::into_inner)
+        self.spare_claim.lock()
     }
 }
 

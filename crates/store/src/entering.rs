@@ -2,10 +2,9 @@
 //!
 //! Until then its [`Claim`] says so to everybody else; see [`reconcile::take_in`](crate::reconcile).
 
-use std::{
-    sync::{Arc, MutexGuard, PoisonError},
-    thread,
-};
+use std::{sync::Arc, thread};
+
+use parking_lot::MutexGuard;
 
 use jiff::Timestamp;
 
@@ -128,7 +127,7 @@ impl Store {
 
     pub(crate) fn to_enter(&self) -> MutexGuard<'_, Vec<New>> {
         // A list of what is whole in itself.
-        self.to_enter.lock().unwrap_or_else(PoisonError::into_inner)
+        self.to_enter.lock()
     }
 }
 

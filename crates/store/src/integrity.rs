@@ -10,8 +10,9 @@ use std::{
     io::Read,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{Part, StoreError, layout};
 
@@ -148,6 +149,6 @@ impl Sound {
     }
 
     fn known(&self) -> MutexGuard<'_, HashSet<Stamp>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

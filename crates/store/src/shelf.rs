@@ -5,10 +5,12 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Collected, Durability, Retention, Store, StoreError, events, layout::Layout, retention,
@@ -125,11 +127,11 @@ impl Shelf {
     /// Makes our own threads wait for each other. Other processes are not waited for: they do the
     /// same work.
     fn alone(&self) -> MutexGuard<'_, ()> {
-        self.tidying.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tidying.lock()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -4,9 +4,10 @@ use std::{
     fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use jiff::{Timestamp, ToSpan, civil::Date};
 use rustix::fs::{Access, access};
@@ -393,7 +394,7 @@ impl Store {
 
     pub(crate) fn catalog(&self) -> MutexGuard<'_, Catalog> {
         // SQLite keeps its own state whole.
-        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+        self.catalog.lock()
     }
 
     /// Turns to the catalog that is in place, if the one that is open has been removed or replaced.

@@ -78,9 +78,13 @@ impl Session {
         self.server.child.id()
     }
 
-    /// The processes that it asks, those that have ended but not been waited for included.
+    /// The processes that it asks.
     pub(crate) fn workers(&self) -> Vec<u32> {
-        processes::started_by(self.process())
+        let is_worker = |id: &u32| {
+            fs::read_to_string(format!("/proc/{id}/cmdline"))
+                .is_ok_and(|line| line.contains("query-worker"))
+        };
+        processes::started_by(self.process()).into_iter().filter(is_worker).collect()
     }
 }
 

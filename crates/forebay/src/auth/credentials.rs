@@ -1,9 +1,8 @@
 //! A login as a transport uses it: what `Authorization` says, now and after a refusal.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use anyhow::Result;
 use forebay_proxy::upstream::{Credentials, CredentialsError, Pending};
@@ -81,7 +80,7 @@ impl KeptLogin {
     }
 
     fn known(&self) -> MutexGuard<'_, Watched<Option<Known>, Stamp>> {
-        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.known.lock()
     }
 
     async fn current(&self, now: Instant) -> Result<Option<HeaderValue>> {

@@ -4,10 +4,9 @@
 //! redirect is followed: where a secret goes was decided before. A server on the internet cannot send
 //! us to this machine or into its network: see [`Place`].
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
 use forebay_proxy::upstream::{self as remote, Reached};
@@ -129,7 +128,7 @@ impl Web {
 
     /// Why a server could not be asked, or could not answer, if that has happened.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.lock().clone()
     }
 
     /// Refuses an address that a server has named and that is nearer to us than the server itself:
@@ -204,7 +203,7 @@ impl OAuthHttpClient for Web {
                 Err(error) => Some(format!("{error:#}")),
             };
             if failure.is_some() {
-                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+                *self.failure.lock() = failure;
             }
             answer.map_err(Into::into)
         })

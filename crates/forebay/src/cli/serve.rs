@@ -15,9 +15,9 @@ use forebay_proxy::{
     ProxyError,
     body::Spool,
     chain::Chain,
+    client::http::{self, Gate, Limits, Settings},
     relay::Relay,
     router::{Router, UpstreamName},
-    client::http::{self, Gate, Limits, Settings},
     upstream::Remote,
 };
 

@@ -1,7 +1,9 @@
 //! What a hook knows of the client while it works on its call: whether it still waits, and the way
 //! to tell it how far the work is.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use forebay_wire::{Id, reply};
 
@@ -77,7 +79,7 @@ impl Caller {
     pub fn progress(&self, done: f64, total: Option<f64>, message: &str) {
         let Some(progress) = &self.0.progress else { return };
         // Kept while the line is written: lines stay in order, and none follows the answer.
-        let mut way = progress.way.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut way = progress.way.lock();
         let Some(way) = way.as_mut() else { return };
         if done.is_finite() && done > way.done && !self.is_cancelled() {
             way.done = done;
@@ -89,7 +91,7 @@ impl Caller {
     pub(super) fn dismiss(&self) {
         self.0.cancellation.forget_hearers();
         if let Some(progress) = &self.0.progress {
-            progress.way.lock().unwrap_or_else(PoisonError::into_inner).take();
+            progress.way.lock().take();
         }
     }
 }

@@ -7,9 +7,11 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use super::{Caller, Failure, HookError, Interceptor, Moment, timer, with_causes};
 use crate::{session::Call, threads};
@@ -122,7 +124,7 @@ impl Stage {
 
 impl<T: Send + 'static> Next<T> {
     fn take(&self) -> Option<Then<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 
     /// Goes on with an outcome on another thread, if nobody has gone on yet.

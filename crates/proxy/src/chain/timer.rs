@@ -2,10 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// What is done when a deadline has passed. Must be quick: the others wait.
 type Alarm = Box<dyn FnOnce() + Send>;
@@ -60,11 +61,8 @@ fn keep() {
         alarms.looks_at = next;
         let now = Instant::now();
         match next {
-            None => alarms = SOONER.wait(alarms).unwrap_or_else(PoisonError::into_inner),
-            Some(at) if at > now => {
-                let waited = SOONER.wait_timeout(alarms, at - now);
-                alarms = waited.unwrap_or_else(PoisonError::into_inner).0;
-            }
+            None => SOONER.wait(&mut alarms),
+            Some(at) if at > now => drop(SOONER.wait_for(&mut alarms, at - now)),
             Some(_) => {
                 let due = alarms.due.pop_first();
                 drop(alarms);
@@ -78,8 +76,7 @@ fn keep() {
 }
 
 fn alarms() -> MutexGuard<'static, Alarms> {
-    // Alarms are in the map or not, whoever panics.
-    ALARMS.lock().unwrap_or_else(PoisonError::into_inner)
+    ALARMS.lock()
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use std::{
     fmt, mem,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// Says that nobody waits for an answer any more.
 #[derive(Default)]
@@ -51,7 +50,7 @@ impl Cancellation {
     }
 
     fn hearers(&self) -> MutexGuard<'_, Vec<Hearer>> {
-        self.hearers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hearers.lock()
     }
 }
 

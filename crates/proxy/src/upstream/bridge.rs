@@ -15,10 +15,12 @@ use std::{
     collections::{HashMap, HashSet},
     io,
     os::fd::OwnedFd,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use forebay_wire::Id;
 use http::{HeaderMap, Method};
@@ -113,7 +115,7 @@ impl Running {
 
     /// The thread that it runs on, for the first who asks.
     pub(crate) fn thread(&self) -> Option<thread::JoinHandle<()>> {
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.thread.lock().take()
     }
 }
 
@@ -295,15 +297,15 @@ impl Bridge {
     }
 
     fn pending(&self) -> MutexGuard<'_, HashSet<Id>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock()
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<Id, AbortHandle>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 
     fn tools(&self) -> MutexGuard<'_, ToolHeaders> {
-        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tools.lock()
     }
 }
 

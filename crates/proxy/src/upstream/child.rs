@@ -14,9 +14,10 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Command as ProcessCommand, ExitStatus, Stdio},
-    sync::{Mutex, PoisonError},
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use rustix::{
     fs::{Access, access},
@@ -111,10 +112,10 @@ impl Process {
     /// Reaps an upstream that has ended, and sends the guard home if nothing is left of its group;
     /// `false` if something is.
     pub(crate) fn release(&self) -> bool {
-        let reaped = self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
+        let reaped = self.child.lock().try_wait();
         let is_gone = self.id.is_some_and(|id| test_kill_process_group(id) == Err(Errno::SRCH));
         if let (Ok(Some(_)), true, Some(guard)) = (reaped, is_gone, &self.guard) {
-            let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut guard = guard.lock();
             if guard.stdin.take().is_some_and(|mut input| input.write_all(b"\n").is_ok()) {
                 let _ = guard.wait();
             }
@@ -227,10 +228,7 @@ fn guard(group: u32, grace: Duration) -> io::Result<Child> {
 
 /// Says what would keep a command from being started, as far as that can be seen: a session that is
 /// opened later would fail with it.
-pub(crate) fn check(
-    command: &Command,
-    name: &UpstreamName,
-) -> Result<(), ProxyError> {
+pub(crate) fn check(command: &Command, name: &UpstreamName) -> Result<(), ProxyError> {
     let found = match &command.directory {
         Some(directory) if !directory.is_dir() => Err(io::ErrorKind::NotFound),
         _ => find(command),

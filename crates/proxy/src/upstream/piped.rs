@@ -48,8 +48,7 @@ pub(crate) fn start(
             (Running::Process(started.process), started.input, started.output)
         }
         Upstream::Remote(remote) => {
-            let started =
-                bridge::start(*remote, spool).map_err(ProxyError::Setup)?;
+            let started = bridge::start(*remote, spool).map_err(ProxyError::Setup)?;
             child::widen(&started.output);
             (Running::Bridge(started.bridge), started.input, Inlet::new(started.output))
         }

@@ -21,11 +21,11 @@ use rustls::pki_types::CertificateDer;
 use tokio::time::{Instant, sleep};
 use url::{Position, Url};
 
+pub(crate) use self::pool::{BrokenBody, Response};
 pub use self::{
     credentials::{Credentials, CredentialsError, Pending},
     failure::{Reached, RemoteError, explain},
 };
-pub(crate) use self::pool::{BrokenBody, Response};
 use self::{
     pool::{Pool, SendError},
     way::{Way, proxy_of},

@@ -5,9 +5,11 @@ mod cases;
 mod place;
 
 use std::{
-    sync::{LazyLock, Mutex, PoisonError},
+    sync::LazyLock,
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use proptest::prelude::*;
 
@@ -198,7 +200,7 @@ static SHARED: LazyLock<(Mutex<Place>, Vec<String>)> = LazyLock::new(|| {
 
 /// Whatever the guard makes of a text, it says so, and what it approves finds no canary.
 fn finds_nothing(sql: &str) {
-    let place = SHARED.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = SHARED.0.lock();
     let said = match check(&place.parser, sql) {
         Err(refusal) => refusal.to_string(),
         Ok(approved) => match place.run(&approved, TIME) {

@@ -9,10 +9,12 @@ use std::{
     io::{self, BufRead, BufReader, Write},
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::{Mutex, MutexGuard, PoisonError, Weak, mpsc},
+    sync::{Weak, mpsc},
     thread,
     time::{Duration, Instant},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Observer, Patient, TICK};
 use crate::{
@@ -50,7 +52,7 @@ impl Idle {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -4,7 +4,9 @@
 //! session has all turns, and the next one goes to the session that has the fewest; so nobody waits
 //! behind all that another has asked. Short questions have a turn besides, which long ones never take.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::{Observer, TICK};
 use crate::QueryError;
@@ -68,14 +70,13 @@ impl Turns {
                 turns.changed.notify_all();
                 return Err(QueryError::Cancelled);
             }
-            let waited = turns.changed.wait_timeout(state, TICK);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            turns.changed.wait_for(&mut state, TICK);
         }
         Ok(Turn { turns: turns.clone(), number })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

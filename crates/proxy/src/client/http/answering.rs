@@ -92,7 +92,8 @@ fn progress_then_answer(
     guard: CancelOnDrop<impl FnOnce() + Send + 'static>,
 ) -> impl Stream<Item = Said> + Send + 'static {
     let line = |line: Vec<u8>| Said::from(Message::of(vec![line.into()]));
-    let later = stream::unfold(heard, |mut heard| async move { Some((heard.recv().await?, heard)) });
+    let later =
+        stream::unfold(heard, |mut heard| async move { Some((heard.recv().await?, heard)) });
     let progress = stream::once(future::ready(first)).chain(later).map(line);
     // A hook that tells of its progress answers its own call; nothing goes on.
     let answer = stream::once(async move {

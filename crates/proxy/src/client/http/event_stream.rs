@@ -70,14 +70,22 @@ mod tests {
                 0 => Some((Said::from(message("{}")), 1)),
                 1 => {
                     time::sleep(2 * KEEP_ALIVE + KEEP_ALIVE / 2).await;
-                    Some((Said::Place(Fields { id: Some("1-2".to_owned()), has_data: true, ..Fields::default() }), 2))
+                    Some((
+                        Said::Place(Fields {
+                            id: Some("1-2".to_owned()),
+                            has_data: true,
+                            ..Fields::default()
+                        }),
+                        2,
+                    ))
                 }
                 _ => None,
             }
         });
         let all: Vec<Bytes> = event_stream(said).map(Result::unwrap).collect().await;
         let all = String::from_utf8(all.concat()).unwrap();
-        let places: Vec<_> = [": \n", ":\n\n", "{}", "1-2"].map(|part| all.matches(part).count()).into();
+        let places: Vec<_> =
+            [": \n", ":\n\n", "{}", "1-2"].map(|part| all.matches(part).count()).into();
         assert_eq!(places[1..], [2, 1, 1], "{all}");
         assert!(all.find("{}") < all.find(":\n\n") && all.find(":\n\n") < all.find("1-2"), "{all}");
     }

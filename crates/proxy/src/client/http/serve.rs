@@ -18,8 +18,8 @@ use tokio::{
 };
 
 use super::{
-    gate::{self, Gate, Refusal},
     context::{EndpointContext, Taken},
+    gate::{self, Gate, Refusal},
     hosting::{Hosting, Limits},
     passing::Passing,
     reply::{self, INVALID_REQUEST},
@@ -126,7 +126,9 @@ async fn listen(
         Upstream::Command(command, limits) => Backend::Hosting(
             Hosting::new(context.clone(), command, name, limits).map_err(ProxyError::Setup)?,
         ),
-        Upstream::Remote(remote) => Backend::Passing(Box::new(Passing::new(context.clone(), remote))),
+        Upstream::Remote(remote) => {
+            Backend::Passing(Box::new(Passing::new(context.clone(), remote)))
+        }
         Upstream::Nothing(why) => Backend::Refusing(why),
     };
     let endpoint = Arc::new(Endpoint { context, gate: settings.gate, upstream });
@@ -276,7 +278,9 @@ impl Endpoint {
     /// For whoever watches over us: that we are there, and how many sessions we hold.
     fn health(&self) -> Response<reply::Body> {
         let (state, status) = match &self.upstream {
-            _ if self.context.closing.is_cancelled() => ("closing", StatusCode::SERVICE_UNAVAILABLE),
+            _ if self.context.closing.is_cancelled() => {
+                ("closing", StatusCode::SERVICE_UNAVAILABLE)
+            }
             Backend::Refusing(_) => ("refusing", StatusCode::SERVICE_UNAVAILABLE),
             Backend::Hosting(_) | Backend::Passing(_) => ("ok", StatusCode::OK),
         };

@@ -4,9 +4,11 @@
 //! next thing that the client sends may be what cancels them.
 
 use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::threads;
 
@@ -67,7 +69,7 @@ impl Couriers {
     pub(super) fn set_out(self: &Arc<Self>) -> UnderWay {
         let mut under_way = self.lock();
         while *under_way >= self.max {
-            under_way = self.one_less.wait(under_way).unwrap_or_else(PoisonError::into_inner);
+            self.one_less.wait(&mut under_way);
         }
         *under_way += 1;
         UnderWay(self.clone())
@@ -101,16 +103,12 @@ impl Couriers {
             if left.is_zero() {
                 return;
             }
-            under_way = self
-                .one_less
-                .wait_timeout(under_way, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            self.one_less.wait_for(&mut under_way, left);
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, usize> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+        self.under_way.lock()
     }
 }
 

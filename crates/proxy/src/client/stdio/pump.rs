@@ -19,10 +19,7 @@ use forebay_wire::{
     framing::{LineBuffer, Piece, lines},
 };
 
-use super::{
-    couriers::Crew,
-    supervise::Event,
-};
+use super::{couriers::Crew, supervise::Event};
 use crate::{
     body::{Body, Hold, Message, Source, Spool},
     chain::ToClient,

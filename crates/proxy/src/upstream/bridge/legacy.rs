@@ -1,7 +1,9 @@
 //! The session of a legacy upstream: its id, its revision, and how it is opened anew when the
 //! upstream has forgotten it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use forebay_wire::{Envelope, scan};
 use http::{HeaderMap, HeaderValue};
@@ -40,7 +42,7 @@ impl Legacy {
     }
 
     fn session(&self) -> MutexGuard<'_, LegacySession> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock()
     }
 
     /// Keeps what opens a session, to open another one.

@@ -8,10 +8,12 @@ use std::{
     future::poll_fn,
     mem,
     pin::{Pin, pin},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     task::{Context, Poll, Waker},
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use futures_util::Stream;
@@ -150,7 +152,7 @@ impl Pool {
     }
 
     fn idle(&self) -> MutexGuard<'_, Idle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 }
 

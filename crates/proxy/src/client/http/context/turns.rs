@@ -3,10 +3,9 @@
 //! There are only so many turns, and a session takes no more than it leaves to others: however much one
 //! client asks, there is a turn for the next.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 
@@ -51,7 +50,7 @@ impl Turns {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock()
     }
 }
 

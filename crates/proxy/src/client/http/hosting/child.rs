@@ -3,9 +3,10 @@
 use std::{
     future::Future,
     pin::pin,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc},
@@ -95,12 +96,12 @@ impl Child {
 
     /// Says that somebody uses it.
     pub(super) fn touch(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.used.lock() = Instant::now();
     }
 
     /// True if nobody has used it for so long.
     pub(super) fn is_unused_for(&self, idle: Duration) -> bool {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= idle
+        self.used.lock().elapsed() >= idle
     }
 
     fn input(&self) -> Option<mpsc::Sender<Message>> {
@@ -108,6 +109,6 @@ impl Child {
     }
 
     fn open(&self) -> MutexGuard<'_, Option<Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }

@@ -4,10 +4,9 @@
 //! A stream is the answer to one POST, or the one that a GET opens. Events are kept after they have
 //! been read, in case the client has not got them, within limits for the whole session.
 
-use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use forebay_wire::{Envelope, Id, Kind};
 use tokio::sync::Notify;
@@ -279,7 +278,7 @@ impl Log {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

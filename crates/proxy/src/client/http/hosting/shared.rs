@@ -7,11 +7,13 @@ use std::{
     collections::HashMap,
     ops::Range,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use forebay_wire::{Envelope, Id, Kind, Line, framing, reply as wire_reply, scan};
@@ -366,11 +368,11 @@ impl Shared {
     }
 
     fn requests(&self) -> MutexGuard<'_, HashMap<Id, Request>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock()
     }
 
     fn tools(&self) -> MutexGuard<'_, ToolHeaders> {
-        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tools.lock()
     }
 }
 

@@ -24,10 +24,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{
-    super::reply,
-    Conversation,
-};
+use super::{super::reply, Conversation};
 use crate::{
     body::{Body, Hold, Message, Source},
     events,
@@ -210,9 +207,7 @@ impl EventPump {
         let (onward, body) = look(body, move |body| relay.upstream_line(Source::Held(body))).await;
         match onward {
             UpstreamOnward::Consult(consultation) => self.consult(fields, consultation, body).await,
-            UpstreamOnward::Pass => {
-                self.say(fields, Message::whole(Arc::new(body))).await
-            }
+            UpstreamOnward::Pass => self.say(fields, Message::whole(Arc::new(body))).await,
         }
     }
 
@@ -327,8 +322,8 @@ mod tests {
     use crate::{
         body::Spool,
         chain::{Deadlines, Verdict},
-        testing::{self, Hooks},
         client::http::{context::EndpointContext, passing::sessions::Noted},
+        testing::{self, Hooks},
     };
 
     /// A stream in which a result is captured when the sender says so.

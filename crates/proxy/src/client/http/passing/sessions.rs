@@ -4,11 +4,13 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Instant,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use tokio::sync::watch;
@@ -52,7 +54,7 @@ impl Sessions {
     /// The session with that id, if it is noted.
     pub(super) fn get(&self, id: &str) -> Option<Arc<Noted>> {
         let session = self.lock().get(id)?.clone();
-        *session.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *session.used.lock() = Instant::now();
         Some(session)
     }
 
@@ -78,13 +80,13 @@ impl Sessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Noted>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
 /// Forgets the quarter that has been idle longest.
 fn forget_the_oldest(sessions: &mut HashMap<String, Arc<Noted>>) {
-    let used = |session: &Noted| *session.used.lock().unwrap_or_else(PoisonError::into_inner);
+    let used = |session: &Noted| *session.used.lock();
     let mut times: Vec<Instant> = sessions.values().map(|session| used(session)).collect();
     let (_, &mut limit, _) = times.select_nth_unstable(MAX_SESSIONS / 4);
     sessions.retain(|_, session| used(session) > limit);
@@ -124,6 +126,6 @@ impl Noted {
     }
 
     fn replacements(&self) -> MutexGuard<'_, Replacements> {
-        self.replacements.lock().unwrap_or_else(PoisonError::into_inner)
+        self.replacements.lock()
     }
 }
