@@ -75,7 +75,7 @@ fn usage_written_to(written: &Arc<Mutex<Vec<Written>>>) -> Usage {
             let owned = |(upstream, tool, counts): &(&str, &str, Counts)| {
                 ((*upstream).to_owned(), (*tool).to_owned(), *counts)
             };
-            written.lock().unwrap().extend(counts.iter().map(owned));
+            written.lock().extend(counts.iter().map(owned));
             Ok(())
         },
         || (),
@@ -537,11 +537,11 @@ fn a_capture_is_counted_soon_with_all_that_came_before() {
     // No results.
     bench.keeper.notices(&Moment::Answer(SubjectKind::ToolList, &call("list"), 9));
     bench.keeper.notices(&Moment::Call(&call("list")));
-    assert_eq!(bench.written.lock().unwrap().len(), 0, "nothing but in memory");
+    assert_eq!(bench.written.lock().len(), 0, "nothing but in memory");
     let (replacement, dataset) = bench.kept(&text_result(&orders(300).to_string()));
     bench.keeper.usage.write_down();
     let passed = |results, bytes| Counts { results, bytes, ..Counts::default() };
-    let mut written = std::mem::take(&mut *bench.written.lock().unwrap());
+    let mut written = std::mem::take(&mut *bench.written.lock());
     written.sort_by(|one, other| one.1.cmp(&other.1));
     let of = |tool: &str, counts| ("shop".to_owned(), tool.to_owned(), counts);
     assert_eq!(written, [of("list", passed(1, 70_000)), of("small", passed(2, 120))]);
@@ -555,7 +555,7 @@ fn a_capture_is_counted_soon_with_all_that_came_before() {
     };
     assert_eq!(bench.store().usage(None).unwrap()[0].counts, captured);
     bench.keeper.usage.write_down();
-    assert_eq!(bench.written.lock().unwrap().len(), 0, "each is written once");
+    assert_eq!(bench.written.lock().len(), 0, "each is written once");
 }
 
 #[test]
@@ -565,7 +565,7 @@ fn counts_that_could_not_be_written_are_written_with_the_next() {
         {
             let attempts = attempts.clone();
             move |counts| {
-                let mut attempts = attempts.lock().unwrap();
+                let mut attempts = attempts.lock();
                 attempts.push(counts[0].2.results);
                 if attempts.len() == 1 { Err("disk full".into()) } else { Ok(()) }
             }
@@ -577,7 +577,7 @@ fn counts_that_could_not_be_written_are_written_with_the_next() {
     usage.saw(&call("list"), 1);
     usage.write_down();
     usage.write_down();
-    assert_eq!(*attempts.lock().unwrap(), [1, 2]);
+    assert_eq!(*attempts.lock(), [1, 2]);
 }
 
 #[test]

@@ -169,7 +169,7 @@ impl Outlet {
 
     /// False if nobody can ever read what is sent. While someone is writing, somebody may.
     pub(crate) fn has_reader(&self) -> bool {
-        let Ok(sink) = self.sink.try_lock() else { return true };
+        let Some(sink) = self.sink.try_lock() else { return true };
         let Some(file) = sink.file.as_ref() else { return false };
         let broken = PollFlags::ERR | PollFlags::HUP;
         !events_now(file.as_fd(), PollFlags::empty()).intersects(broken)

@@ -1,6 +1,7 @@
 //! A client's session with `forebay wrap`, and the processes behind it.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::Command,
     thread,

@@ -179,7 +179,7 @@ fn a_claim_serves_one_capture_after_the_other() {
     let left = fs::read_dir(home.path().join("capturing")).unwrap().next().unwrap().unwrap();
     let name = DatasetId::parse(left.file_name().to_str().unwrap()).unwrap();
     assert!(!kept.contains(&name));
-    store.spare_claim.lock().unwrap().take();
+    store.spare_claim.lock().take();
     assert_eq!(names(&open(&home)), kept);
     assert_eq!(claims(&home), 0);
 }

@@ -4,7 +4,7 @@
 //! own point at them (DNS rebinding). It cannot lie in `Host` and `Origin`, so these must name this
 //! machine, or what whoever runs us has allowed.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header,

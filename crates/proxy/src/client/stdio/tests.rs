@@ -9,6 +9,7 @@ use super::*;
 use crate::{
     chain::{CallVerdict, Deadlines, Verdict},
     testing::{Hooks, relay},
+    upstream::Command,
 };
 
 const GRACE: Duration = Duration::from_secs(60);
@@ -38,9 +39,8 @@ fn session_with_cat(
         events,
         is_delivering: Arc::default(),
     };
-    let settings = Settings { grace: GRACE, spool: pump.spool.clone() };
-    let started =
-        upstream::start(Upstream::Command(command), pump.relay.upstream(), &settings).unwrap();
+    let (name, spool) = (pump.relay.upstream().clone(), pump.spool.clone());
+    let started = piped::start(Upstream::Command(command), &name, GRACE, spool).unwrap();
     (Wrapped::begin(pump, Inlet::new(input.into()), started).unwrap(), inbox)
 }
 

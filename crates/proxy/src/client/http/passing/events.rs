@@ -135,7 +135,7 @@ impl EventPump {
                     }
                     continue;
                 }
-                () = context.closing.given(), if !self.conversation.is_awaited() => {
+                () = context.closing.cancelled(), if !self.conversation.is_awaited() => {
                     return Err(Gone);
                 }
             };
@@ -323,6 +323,7 @@ mod tests {
         body::Spool,
         chain::{Deadlines, Verdict},
         client::http::{context::EndpointContext, passing::sessions::Noted},
+        relay::ClientOnward,
         testing::{self, Hooks},
     };
 

@@ -1,5 +1,7 @@
 //! Each ending as a script: events at their times, and what is to be done.
 
+use std::os::unix::process::ExitStatusExt;
+
 use super::*;
 
 const GRACE: Duration = Duration::from_secs(5);
