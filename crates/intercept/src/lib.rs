@@ -21,13 +21,17 @@ mod unescape;
 mod usage;
 mod widen;
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use parking_lot::Mutex;
 
 use forebay_proxy::{
     body::Payload,
     chain::{HookError, Interceptor, Moment, Verdict},
+    router::UpstreamName,
     session::{Call, SubjectKind},
 };
 use forebay_records::both;
@@ -64,8 +68,9 @@ pub struct Keeper {
     policy: Policy,
     usage: Arc<Usage>,
     after_capture: Option<Arc<dyn AfterCapture>>,
-    /// Tools that draw an interface of their own from their result, as the list of tools says.
-    exempt: Mutex<HashSet<String>>,
+    /// Tools that draw an interface of their own from their result, as the lists of tools of each upstream
+    /// say.
+    exempt: Mutex<HashMap<UpstreamName, HashSet<String>>>,
 }
 
 impl Keeper {
@@ -83,10 +88,9 @@ impl Keeper {
     /// What a result of `call` may have before it is kept.
     fn limit(&self, call: &Call) -> Limit {
         let exempt = self.exempt.lock();
+        let is_exempt = |tool| exempt.get(&call.upstream).is_some_and(|tools| tools.contains(tool));
         match call.tool() {
-            Some(tool) if !exempt.contains(tool) => {
-                self.policy.limit_for(tool, call.client.as_deref())
-            }
+            Some(tool) if !is_exempt(tool) => self.policy.limit_for(tool, call.client.as_deref()),
             _ => Limit::Never,
         }
     }
@@ -180,9 +184,10 @@ impl Interceptor for Keeper {
         }
     }
 
-    fn on_tool_list(&self, _call: &Call, list: &Payload) -> Result<Verdict, HookError> {
+    fn on_tool_list(&self, call: &Call, list: &Payload) -> Result<Verdict, HookError> {
         let list = replace::in_memory(list)?;
-        let mut exempt = self.exempt.lock();
+        let mut all_exempt = self.exempt.lock();
+        let exempt = all_exempt.entry(call.upstream.clone()).or_default();
         exempt.extend(replace::tools_with_interface(&list));
         let may_be_replaced = |tool: &str| self.policy.may_keep(tool) && !exempt.contains(tool);
         let changed = replace::tool_list(&list, self.policy.output_schema, may_be_replaced);

@@ -12,6 +12,7 @@ pub mod client;
 mod descriptors;
 mod error;
 mod events;
+mod limits;
 mod pipe;
 pub mod protocol;
 pub mod record;

@@ -11,8 +11,6 @@ mod pending;
 pub(crate) mod roots;
 mod tasks;
 
-#[cfg(test)]
-pub(crate) use self::tasks::MAX_TASKS;
 pub use self::{
     call::{Call, Purpose},
     era::Era,

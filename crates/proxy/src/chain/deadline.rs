@@ -14,10 +14,7 @@ use std::{
 use parking_lot::Mutex;
 
 use super::{Caller, Failure, HookError, Interceptor, Moment, timer, with_causes};
-use crate::{session::Call, threads};
-
-/// Hooks of one interceptor that may run at once, those that are late included.
-const MAX_RUNNING: usize = 32;
+use crate::{limits, session::Call, threads};
 
 /// An interceptor in its place in the chain.
 pub(super) struct Stage {
@@ -82,7 +79,7 @@ impl Stage {
         if caller.is_cancelled() {
             return then(Outcome::Cancelled);
         }
-        if Arc::strong_count(&self.running) > MAX_RUNNING {
+        if Arc::strong_count(&self.running) > limits::HOOKS_OF_AN_INTERCEPTOR {
             return then(Outcome::Failed(Failure::Busy));
         }
         let running = self.running.clone();

@@ -9,8 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::call::Call;
 
-/// Tasks whose result may still come, at most; the oldest ones are forgotten first.
-pub(crate) const MAX_TASKS: usize = 1_000;
+use crate::limits;
 
 /// The calls that became tasks. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +33,7 @@ impl Tasks {
         if tasks.calls.insert(task_id.clone(), call).is_none() {
             tasks.order.push_back(task_id);
         }
-        if tasks.order.len() > MAX_TASKS
+        if tasks.order.len() > limits::TASKS
             && let Some(oldest) = tasks.order.pop_front()
         {
             tasks.calls.remove(&oldest);

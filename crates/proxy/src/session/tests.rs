@@ -4,7 +4,7 @@
 use forebay_testkit::playbook::Playbook;
 
 use crate::{
-    protocol::MAX_TASKS,
+    limits,
     testing::{marked, untouched},
 };
 
@@ -285,7 +285,7 @@ fn a_task_that_nobody_started_here_passes() {
 #[test]
 fn forgotten_tasks_are_the_oldest() {
     let mut play = marked();
-    for index in 0..=MAX_TASKS {
+    for index in 0..=limits::TASKS {
         play = play
             .passes_up(format!(r#"{{"id":{index},"method":"tools/call","params":{{"name":"t"}}}}"#))
             .passes_down(format!(
@@ -294,7 +294,7 @@ fn forgotten_tasks_are_the_oldest() {
     }
     let session = play.nothing_more();
     let session = session.0.session();
-    assert_eq!(session.tasks.count(), MAX_TASKS);
+    assert_eq!(session.tasks.count(), limits::TASKS);
     assert!(session.tasks.origin("0").is_none());
 }
 

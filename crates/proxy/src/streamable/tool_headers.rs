@@ -9,10 +9,8 @@ use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
 use super::modern::{self, Mistake, encoded};
-use crate::body::Source;
+use crate::{body::Source, limits};
 
-/// Tools whose arguments are remembered, at most.
-const MAX_TOOLS: usize = 10_000;
 /// The largest integer that every client and server can read exactly.
 const MAX_INTEGER: i64 = (1 << 53) - 1;
 
@@ -40,7 +38,7 @@ impl ToolHeaders {
             collect(&schema.unwrap_or(Value::Null), &mut Vec::new(), &mut mirrored);
             if mirrored.is_empty() {
                 self.0.remove(&*name);
-            } else if self.0.len() < MAX_TOOLS {
+            } else if self.0.len() < limits::TOOLS_WITH_HEADERS {
                 self.0.insert(name.into_owned(), mirrored);
             }
         }

@@ -40,16 +40,9 @@ use self::{
 use super::Remote;
 use crate::{
     body::{Message, Spool},
-    events,
+    events, limits,
     streamable::{look, tool_headers::ToolHeaders},
 };
-
-/// How long what follows waits for a session to be opened.
-const OPENING: Duration = Duration::from_secs(60);
-/// How long what follows waits for a message that is not answered to be accepted.
-const ACCEPTANCE: Duration = Duration::from_secs(10);
-/// How long saying goodbye may take.
-const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A bridge that has just been started.
 pub(crate) struct Started {
@@ -171,7 +164,7 @@ impl Bridge {
         }
         drop(under_way);
         tokio::select! {
-            _ = timeout(FAREWELL, self.say_goodbye()) => {}
+            _ = timeout(limits::FAREWELL, self.say_goodbye()) => {}
             () = told(&mut stop, Stop::Now) => {}
         }
     }
@@ -203,22 +196,22 @@ impl Bridge {
         match &posting.kind {
             PostingKind::Initialize => {
                 self.legacy.remember_initialize(posting.clone());
-                self.carry_in_turn(posting, OPENING, under_way, stop).await;
+                self.carry_in_turn(posting, limits::OPENING, under_way, stop).await;
             }
             PostingKind::Cancelled(id) => {
                 self.settle(id);
                 let modern = self.running().remove(id);
                 match modern {
                     Some(call) => call.abort(),
-                    None => self.carry_in_turn(posting, ACCEPTANCE, under_way, stop).await,
+                    None => self.carry_in_turn(posting, limits::ACCEPTANCE, under_way, stop).await,
                 }
             }
             PostingKind::Initialized => {
                 self.legacy.remember_initialized(posting.clone());
-                self.carry_in_turn(posting, ACCEPTANCE, under_way, stop).await;
+                self.carry_in_turn(posting, limits::ACCEPTANCE, under_way, stop).await;
             }
             PostingKind::OneWay => {
-                self.carry_in_turn(posting, ACCEPTANCE, under_way, stop).await;
+                self.carry_in_turn(posting, limits::ACCEPTANCE, under_way, stop).await;
             }
             PostingKind::Call => self.carry_along(&posting, &mut under_way.calls),
             PostingKind::Subscription => self.carry_along(&posting, &mut under_way.apart),

@@ -32,12 +32,10 @@ use super::{
 use crate::{
     ProxyError,
     body::{Body, Hold, Message, Source, Spool},
-    events,
+    events, limits,
     router::UpstreamName,
 };
 
-/// Messages that may wait for a child to read them.
-const MAX_WAITING: usize = 64;
 /// As much as a pipe holds: a read rarely yields more.
 const BUFFER_BYTES: usize = 64 * 1024;
 /// How often a child that is to end is looked after.
@@ -127,7 +125,7 @@ impl Launcher {
             .and_then(|output| Ok((output, pipe::Sender::from_owned_fd(input)?)));
         match pipes {
             Ok((pipe, to_child)) => {
-                let (input, messages) = mpsc::channel(MAX_WAITING);
+                let (input, messages) = mpsc::channel(limits::MESSAGES_TO_A_CHILD);
                 tokio::spawn(feed(to_child, messages));
                 let (buffer, spool) = (LineBuffer::new(BUFFER_BYTES), self.spool.clone());
                 let output = Lines { pipe, buffer, spool, is_refused: false };

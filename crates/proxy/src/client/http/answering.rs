@@ -18,11 +18,9 @@ use super::{
 use crate::{
     body::{Body, Message},
     chain::ToClient,
+    limits,
     relay::{Consultation, Outgoing, Relay},
 };
-
-/// Lines of progress that may wait for the client to read them.
-const MAX_WAITING: usize = 16;
 
 /// What has become of a message with calls.
 pub(super) enum Answered {
@@ -45,7 +43,7 @@ pub(super) async fn consult(
         // If they have been answered, that means nothing.
         move || relay.give_up(&calls)
     });
-    let (told, mut heard) = mpsc::channel(MAX_WAITING);
+    let (told, mut heard) = mpsc::channel(limits::LINES_OF_PROGRESS);
     // A part of a batch may have to go on, which a stream that has begun cannot wait for.
     let client: Arc<dyn ToClient> =
         if consultation.is_of_a_batch() { nobody() } else { progress_sink(told) };

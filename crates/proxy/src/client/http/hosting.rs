@@ -38,6 +38,7 @@ use crate::{
     router::UpstreamName,
     streamable::{
         headers::{self, LAST_EVENT_ID, SESSION_ID},
+        look::look,
         modern,
         tool_headers::ToolHeaders,
     },
@@ -92,12 +93,13 @@ impl Hosting {
 
     /// Answers a request with a message.
     pub(super) async fn post(&self, head: &Parts, body: Body) -> Response<reply::Body> {
-        let line = body.line();
+        let (line, body) = look(body, Body::line).await;
         let first = line.messages().first();
         let id = first.and_then(|envelope| envelope.id.as_ref());
-        if let Some(refusal) = refuse(&head.headers, &line, &body, id) {
-            return refusal;
-        }
+        let body = match refuse(&head.headers, &line, body, id).await {
+            Ok(body) => body,
+            Err(refusal) => return *refusal,
+        };
         let takes_events = headers::accepts(&head.headers, "text/event-stream");
         let source = Source::Held(&body);
         if let Line::Message(envelope) = &line
@@ -126,7 +128,7 @@ impl Hosting {
                 Ok(session) => Some(session),
                 Err(refusal) => return refusal.answer(id),
             },
-            None => return not_json(&body, id).unwrap_or_else(|| unnamed(id)),
+            None => return not_json(body, id).await.unwrap_or_else(|| unnamed(id)),
         };
         let Some(session) = session else { return no_session(id) };
         match session.take(&line, body, takes_events).await {
@@ -296,13 +298,13 @@ impl NotStarted {
 }
 
 /// What is wrong with a request, whatever its session.
-fn refuse(
+async fn refuse(
     headers: &HeaderMap,
     line: &Line,
-    body: &Body,
+    body: Body,
     id: Option<&Id>,
-) -> Option<Response<reply::Body>> {
-    let refusal = |status, why| Some(reply::error(status, id, INVALID_REQUEST, why));
+) -> Result<Body, Box<Response<reply::Body>>> {
+    let refusal = |status, why| Err(Box::new(reply::error(status, id, INVALID_REQUEST, why)));
     if !headers::has_type(headers, "application/json") {
         let why = "send JSON, and say so with `Content-Type: application/json`";
         return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
@@ -314,14 +316,18 @@ fn refuse(
     let is_message = |envelope: &Envelope| envelope.kind() != Kind::Other;
     if line.messages().is_empty() || !line.messages().iter().all(is_message) {
         let why = "send one JSON-RPC request, notification or response";
-        return not_json(body, id).or_else(|| refusal(StatusCode::BAD_REQUEST, why));
+        return match not_json(body, id).await {
+            Some(answer) => Err(Box::new(answer)),
+            None => refusal(StatusCode::BAD_REQUEST, why),
+        };
     }
-    None
+    Ok(body)
 }
 
 /// What is said of a body that is no JSON. One that goes to a session is checked there.
-fn not_json(body: &Body, id: Option<&Id>) -> Option<Response<reply::Body>> {
-    let error = body.check().err()?;
+async fn not_json(body: Body, id: Option<&Id>) -> Option<Response<reply::Body>> {
+    let (checked, _) = look(body, Body::check).await;
+    let error = checked.err()?;
     let why = format!("Parse error: {error}. Send one JSON-RPC message as the body.");
     Some(reply::error(StatusCode::BAD_REQUEST, id, PARSE_ERROR, &why))
 }

@@ -16,7 +16,7 @@ use http::{HeaderMap, Method, Response, StatusCode, request::Parts};
 
 use self::{
     events::EventPump,
-    sessions::{MAX_ID_BYTES, Noted, Sessions},
+    sessions::{Noted, Sessions},
 };
 use super::{
     answering::{self, Answered},
@@ -27,6 +27,7 @@ use super::{
 };
 use crate::{
     body::{Body, Message, Source},
+    limits,
     relay::{ClientOnward, Relay, UpstreamOnward},
     streamable::{
         headers::{self, SESSION_ID},
@@ -191,7 +192,7 @@ impl Passing {
                 self.sessions.forget(&session.id);
             }
             (Some(session), _) if status.is_success() => self.sessions.note(session),
-            (None, Some(id)) if status.is_success() && id.len() <= MAX_ID_BYTES => {
+            (None, Some(id)) if status.is_success() && id.len() <= limits::SESSION_ID_BYTES => {
                 let session = Noted::new(id, conversation.relay.clone());
                 self.sessions.note(&session);
                 conversation.session = Some(session);
@@ -306,8 +307,12 @@ impl Conversation {
 
 /// What is wrong with a request, whatever the upstream says of it.
 fn refuse(headers: &HeaderMap, line: &Line) -> Option<Response<reply::Body>> {
-    let id = headers.get(&SESSION_ID).filter(|id| id.len() > MAX_ID_BYTES)?;
-    let why = format!("Mcp-Session-Id has {} bytes; up to {MAX_ID_BYTES} are taken", id.len());
+    let id = headers.get(&SESSION_ID).filter(|id| id.len() > limits::SESSION_ID_BYTES)?;
+    let why = format!(
+        "Mcp-Session-Id has {} bytes; up to {} are taken",
+        id.len(),
+        limits::SESSION_ID_BYTES
+    );
     let asked = line.messages().first().and_then(|envelope| envelope.id.as_ref());
     Some(reply::error(StatusCode::BAD_REQUEST, asked, INVALID_REQUEST, &why))
 }

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     ProxyError,
     body::Spool,
-    descriptors,
+    descriptors, limits,
     relay::Relay,
     streamable::look::look,
     upstream::{Command, Remote, child},
@@ -35,12 +35,6 @@ use crate::{
 
 /// Where clients send their messages.
 const ENDPOINT: &str = "/mcp";
-/// A message of a client's may be this long.
-const MAX_BODY_BYTES: u64 = 64 * 1024 * 1024;
-/// The head of a request may be this long.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// How long a client may take to send a head, and between pieces of a body.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// How long to wait when no connection can be accepted, usually for want of descriptors.
 const BREATH: Duration = Duration::from_millis(50);
 
@@ -183,8 +177,8 @@ impl Endpoint {
         http1::Builder::new()
             .timer(TokioTimer::new())
             .title_case_headers(true)
-            .header_read_timeout(PATIENCE)
-            .max_buf_size(MAX_HEAD_BYTES)
+            .header_read_timeout(limits::CLIENT_PATIENCE)
+            .max_buf_size(limits::HEAD_BYTES)
             .serve_connection(TokioIo::new(stream), service)
     }
 
@@ -257,10 +251,14 @@ impl Endpoint {
         let refusal =
             |status, why: &str| Err(Box::new(reply::error(status, None, INVALID_REQUEST, why)));
         let mut pieces = BodyDataStream::new(body);
-        match self.context.take_in(&mut pieces, MAX_BODY_BYTES, Some(PATIENCE)).await {
+        match self
+            .context
+            .take_in(&mut pieces, limits::CLIENT_MESSAGE_BYTES, Some(limits::CLIENT_PATIENCE))
+            .await
+        {
             Taken::Whole(body) => Ok(body),
             Taken::TooLong => {
-                let most = MAX_BODY_BYTES / (1024 * 1024);
+                let most = limits::CLIENT_MESSAGE_BYTES / (1024 * 1024);
                 let why = format!("a message may have up to {most} MiB");
                 refusal(StatusCode::PAYLOAD_TOO_LARGE, &why)
             }

@@ -10,11 +10,7 @@ use std::{
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::threads;
-
-const MAX_COURIERS: usize = 16;
-/// Calls that may be in the chain at once; further ones are turned away.
-const MAX_CALLS: usize = 32;
+use crate::{limits, threads};
 
 /// A session's couriers, by what they are sent for: none of them waits for one of another kind.
 #[derive(Debug)]
@@ -56,7 +52,7 @@ impl Crew {
 impl Default for Crew {
     fn default() -> Self {
         let (results, replies) = (Arc::default(), Arc::default());
-        Self { calls: Arc::new(Couriers::at_most(MAX_CALLS)), results, replies }
+        Self { calls: Arc::new(Couriers::at_most(limits::CALLS_ON_STDIO)), results, replies }
     }
 }
 
@@ -114,7 +110,7 @@ impl Couriers {
 
 impl Default for Couriers {
     fn default() -> Self {
-        Self::at_most(MAX_COURIERS)
+        Self::at_most(limits::COURIERS)
     }
 }
 

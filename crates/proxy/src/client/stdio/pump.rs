@@ -11,7 +11,6 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
-    time::Duration,
 };
 
 use forebay_wire::{
@@ -23,7 +22,7 @@ use super::{couriers::Crew, supervise::Event};
 use crate::{
     body::{Body, Hold, Message, Source, Spool},
     chain::ToClient,
-    events,
+    events, limits,
     pipe::{Inlet, Outlet},
     record::Side,
     relay::{ClientOnward, Consultation, Outgoing, Relay, UpstreamOnward},
@@ -31,8 +30,6 @@ use crate::{
 
 /// As much as a pipe holds: a read rarely yields more.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// How long to wait for the chain when a side closes; every hook has a deadline below this.
-const CHAIN_ENDS: Duration = Duration::from_secs(600);
 
 /// What both directions share.
 #[derive(Clone)]
@@ -64,7 +61,7 @@ impl Pump {
         }
         drop(told);
         // A call that is still in the chain may yet be forwarded.
-        self.crew.calls.wait_until_idle(CHAIN_ENDS);
+        self.crew.calls.wait_until_idle(limits::CHAIN_ENDS);
         self.upstream.close();
     }
 
@@ -76,7 +73,7 @@ impl Pump {
         }
         self.is_delivering.store(false, Ordering::Relaxed);
         self.client.cut_off();
-        self.crew.wait_until_idle(CHAIN_ENDS);
+        self.crew.wait_until_idle(limits::CHAIN_ENDS);
     }
 
     /// Sends what the chain has decided.

@@ -7,9 +7,9 @@ use url::Url;
 
 use super::{
     shown,
-    way::{BoxError, CONNECT, proxy_of},
+    way::{BoxError, proxy_of},
 };
-use crate::{router::UpstreamName, upstream::CredentialsError};
+use crate::{limits, router::UpstreamName, upstream::CredentialsError};
 
 /// A request that got no response, or not all of one.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,7 @@ impl RemoteError {
 /// Why a request to `url` failed, and what to do about it.
 pub fn explain(error: &(dyn Error + 'static), reached: Reached, url: &Url) -> String {
     let proxy = proxy_of(url);
-    let seconds = CONNECT.as_secs();
+    let seconds = limits::CONNECT.as_secs();
     match (reached, proxy) {
         (Reached::Server, _) => deepest(error),
         (Reached::Nobody, proxy) => why_unreachable(error, proxy.as_deref()),

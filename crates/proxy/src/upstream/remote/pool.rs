@@ -29,9 +29,9 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::{
     failure::deepest,
-    way::{BoxError, CONNECT, Connect, Io},
+    way::{BoxError, Connect, Io},
 };
-use crate::streamable::streamed::Streamed;
+use crate::{limits, streamable::streamed::Streamed};
 
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 /// For how long a connection is kept that nobody uses.
@@ -117,7 +117,7 @@ impl Pool {
     }
 
     async fn connected(&self) -> Result<Box<Connection>, (BoxError, bool)> {
-        let io = match timeout(CONNECT, (self.connect)()).await {
+        let io = match timeout(limits::CONNECT, (self.connect)()).await {
             Ok(connected) => connected.map_err(|error| (error, false))?,
             Err(late) => return Err((late.into(), true)),
         };

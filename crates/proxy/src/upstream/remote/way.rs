@@ -27,8 +27,6 @@ use url::Url;
 use super::{OUR_NAME, is_this_machine};
 use crate::ProxyError;
 
-/// How long it may take to connect.
-pub(super) const CONNECT: Duration = Duration::from_secs(10);
 /// How often a connection on which nothing happens is checked, and again if nobody answers.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 const KEEPALIVE_AGAIN: Duration = Duration::from_secs(15);

@@ -9,9 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 
-/// Calls, or answers, that may be in the chain at once; the others wait. An interceptor takes as many
-/// of both together before it calls itself busy.
-const MAX: usize = 16;
+use crate::limits;
 
 #[derive(Default)]
 pub(super) struct Turns {
@@ -40,7 +38,7 @@ impl Turns {
 
     fn try_take(self: &Arc<Self>, session: &Arc<str>) -> Option<Turn> {
         let mut taken = self.lock();
-        let free = MAX.saturating_sub(taken.values().sum());
+        let free = limits::TURNS.saturating_sub(taken.values().sum());
         let own = taken.get(session).copied().unwrap_or_default();
         if own >= free {
             return None;

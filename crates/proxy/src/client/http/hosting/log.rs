@@ -11,16 +11,11 @@ use parking_lot::{Mutex, MutexGuard};
 use forebay_wire::{Envelope, Id, Kind};
 use tokio::sync::Notify;
 
-use crate::body::{Message, Source};
+use crate::{
+    body::{Message, Source},
+    limits,
+};
 
-/// What may be kept of a session's streams, at most, for clients that come back.
-const MAX_KEPT_BYTES: u64 = 8 * 1024 * 1024;
-/// The same in events.
-const MAX_KEPT_EVENTS: usize = 1_024;
-/// What may wait for a client that is there, before whoever sends has to.
-const MAX_WAITING_BYTES: u64 = 4 * 1024 * 1024;
-/// The same in events.
-const MAX_WAITING_EVENTS: usize = 256;
 /// A message up to this long is kept apart from the one that it was made of.
 const MAX_COPIED_BYTES: u64 = 256 * 1024;
 
@@ -343,7 +338,7 @@ impl Inner {
         let waiting = stream.events.iter().filter(|event| event.number > stream.read);
         let (count, bytes) =
             waiting.fold((0, 0), |(count, bytes), event| (count + 1, bytes + event.bytes));
-        self.is_closed || (count < MAX_WAITING_EVENTS && bytes < MAX_WAITING_BYTES)
+        self.is_closed || (count < limits::WAITING_EVENTS && bytes < limits::WAITING_BYTES)
     }
 
     /// Keeps within what may be kept: what has been read goes first, then what nobody is there to
@@ -407,7 +402,7 @@ impl Excess {
     }
 
     fn is_some(&self) -> bool {
-        self.bytes > MAX_KEPT_BYTES || self.events > MAX_KEPT_EVENTS
+        self.bytes > limits::KEPT_BYTES || self.events > limits::KEPT_EVENTS
     }
 
     fn less(&mut self, bytes: u64) {

@@ -31,15 +31,14 @@ use super::{
 use crate::{
     body::{Body, Message, Source},
     chain::ToClient,
+    limits,
     protocol::methods::CANCELLED,
     relay::{ClientOnward, Consultation, Relay, UpstreamOnward},
     session::cancelled_request,
-    streamable::headers::SESSION_ID,
+    streamable::{headers::SESSION_ID, look::look},
     upstream::launcher::{Launched, Life, Lines},
 };
 
-/// Results of one child that may be taken through the chain at once.
-const MAX_DELAYED: usize = 16;
 /// An answer that comes within this time is sent alone; else the client gets a stream, and with it
 /// a place to come back to.
 pub(super) const SOON: Duration = Duration::from_secs(1);
@@ -94,12 +93,12 @@ impl Session {
 
     /// Reads what the child says until one of both ends, and sees the child off.
     async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
-        let delayed = Arc::new(Semaphore::new(MAX_DELAYED));
+        let delayed = Arc::new(Semaphore::new(limits::RESULTS_OF_A_CHILD));
         let how = self.child.attend(self.read(&mut output, &delayed), &mut life).await;
         // Whoever hears that it ended asks in vain from then on.
         self.child.end();
         // Results that are in the chain are still said.
-        let _ = delayed.acquire_many(u32::try_from(MAX_DELAYED).unwrap_or(1)).await;
+        let _ = delayed.acquire_many(u32::try_from(limits::RESULTS_OF_A_CHILD).unwrap_or(1)).await;
         for line in framing::lines(&self.relay.abandon(&how)) {
             let json = line.strip_suffix(b"\n").unwrap_or(line);
             self.say(Body::Memory(json.to_vec())).await;
@@ -110,7 +109,10 @@ impl Session {
 
     async fn read(self: &Arc<Self>, output: &mut Lines, delayed: &Arc<Semaphore>) {
         while let Some(body) = output.next().await {
-            match self.relay.upstream_line(Source::Held(&body)) {
+            let relay = self.relay.clone();
+            let (onward, body) =
+                look(body, move |body| relay.upstream_line(Source::Held(body))).await;
+            match onward {
                 UpstreamOnward::Consult(consultation) => {
                     let keeps_its_place = consultation.keeps_its_place();
                     let (session, body) = (self.clone(), Arc::new(body));
@@ -170,7 +172,9 @@ impl Session {
         {
             self.note_revision(envelope, source);
         }
-        let onward = self.relay.client_message(line, source);
+        let (relay, whole) = (self.relay.clone(), line.clone());
+        let (onward, body) =
+            look(body, move |body| relay.client_message(&whole, Source::Held(body))).await;
         if let ClientOnward::Answer(lines) = onward {
             let answer = Bytes::from(lines);
             return Taken::Refused(reply::json_bytes(StatusCode::BAD_REQUEST, answer));

@@ -35,8 +35,10 @@ use super::{
 };
 use crate::{
     body::{Body, Message, Source},
+    limits,
     relay::{ClientOnward, Relay, UpstreamOnward},
     streamable::{
+        look::{self, look},
         modern::{self, METHOD_NOT_FOUND},
         tool_headers::ToolHeaders,
     },
@@ -45,8 +47,6 @@ use crate::{
 
 /// An answer longer than this is no mere error.
 const MAX_ERROR_BYTES: u64 = 64 * 1024;
-/// What may wait for a client to read it; what is said besides answers is dropped beyond that.
-const MAX_WAITING_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The code for a revision that the upstream does not know.
 const UNSUPPORTED_REVISION: i32 = -32022;
@@ -239,7 +239,8 @@ impl Shared {
             return refusal;
         }
         let relay = self.context.conversation();
-        let onward = relay.client_line(Source::Held(&body));
+        let asking = relay.clone();
+        let (onward, body) = look(body, move |body| asking.client_line(Source::Held(body))).await;
         let body = Arc::new(body);
         let message = match onward {
             ClientOnward::Pass => Message::whole(body.clone()),
@@ -382,7 +383,7 @@ impl Request {
     fn hear(&self, heard: Heard) {
         let bytes = heard.body.bytes();
         let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
-        if heard.is_answer || waiting < MAX_WAITING_BYTES {
+        if heard.is_answer || waiting < limits::BYTES_FROM_THE_SHARED_CHILD {
             let _ = self.to_client.send(heard);
         } else {
             self.waiting.fetch_sub(bytes, Ordering::Relaxed);
@@ -405,7 +406,10 @@ impl Answer {
     async fn next(&mut self) -> Option<(Message, bool)> {
         let Heard { body, edits, is_answer } = self.heard.recv().await?;
         self.waiting.fetch_sub(body.bytes(), Ordering::Relaxed);
-        let message = match self.relay.upstream_line(Source::Held(&body)) {
+        let (relay, said) = (self.relay.clone(), body.clone());
+        let onward =
+            look::work(body.bytes(), move || relay.upstream_line(Source::Held(&said))).await;
+        let message = match onward {
             UpstreamOnward::Consult(consultation) => {
                 self.context.revise(&self.relay, consultation, body.clone()).await
             }

@@ -27,16 +27,11 @@ use tokio::{
 use super::{super::reply, Conversation};
 use crate::{
     body::{Body, Hold, Message, Source},
-    events,
+    events, limits,
     relay::{Consultation, UpstreamOnward},
     streamable::look::look,
     upstream::remote::BrokenBody,
 };
-
-/// Pieces of events that may wait for the client to read them.
-const MAX_WAITING: usize = 16;
-/// What is said in place of an event is remembered up to this length; a summary is far shorter.
-const MAX_REMEMBERED_BYTES: u64 = 64 * 1024;
 
 /// Passes events on.
 pub(super) struct EventPump {
@@ -73,7 +68,7 @@ impl EventPump {
         pieces: impl Stream<Item = Result<Bytes, BrokenBody>> + Send + Unpin + 'static,
         answered: Vec<Message>,
     ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-        let (out, mut frames) = mpsc::channel(MAX_WAITING);
+        let (out, mut frames) = mpsc::channel(limits::PIECES_OF_EVENTS);
         let delayed = FuturesUnordered::new();
         let pump = Self { conversation, out, delayed, newest: None, is_over: false };
         // When the client is gone, so is the connection to the upstream, which draws its own
@@ -307,7 +302,7 @@ impl Drop for EventPump {
 
 /// Remembers what is said in place of an event; empty, if it is said as it came.
 fn remember(remembered: &watch::Sender<Option<Bytes>>, message: &Message) {
-    let is_short = message.bytes() <= MAX_REMEMBERED_BYTES;
+    let is_short = message.bytes() <= limits::REPLACEMENT_BYTES;
     let said = is_short.then(|| message.clone().into_bytes().ok()).flatten();
     remembered.send_replace(Some(Bytes::from(said.unwrap_or_default())));
 }

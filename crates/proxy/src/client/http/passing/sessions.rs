@@ -15,15 +15,7 @@ use parking_lot::{Mutex, MutexGuard};
 use bytes::Bytes;
 use tokio::sync::watch;
 
-use crate::relay::Relay;
-
-/// An id that a client names may be this long. Servers make far shorter ones.
-pub(super) const MAX_ID_BYTES: usize = 1024;
-/// Sessions that are noted, at most. That one is forgotten costs nobody the session: what was called
-/// in it before is not known any more.
-const MAX_SESSIONS: usize = 10_000;
-/// Replacements that are kept in a session, at most; a client resumes soon or never.
-const MAX_REPLACEMENTS: usize = 32;
+use crate::{limits, relay::Relay};
 
 /// Sessions by their ids.
 #[derive(Default)]
@@ -65,7 +57,7 @@ impl Sessions {
         if session.was_listed.swap(true, Ordering::Relaxed) || sessions.contains_key(&session.id) {
             return;
         }
-        if sessions.len() >= MAX_SESSIONS {
+        if sessions.len() >= limits::NOTED_SESSIONS {
             forget_the_oldest(&mut sessions);
         }
         sessions.insert(session.id.clone(), session.clone());
@@ -88,7 +80,7 @@ impl Sessions {
 fn forget_the_oldest(sessions: &mut HashMap<String, Arc<Noted>>) {
     let used = |session: &Noted| *session.used.lock();
     let mut times: Vec<Instant> = sessions.values().map(|session| used(session)).collect();
-    let (_, &mut limit, _) = times.select_nth_unstable(MAX_SESSIONS / 4);
+    let (_, &mut limit, _) = times.select_nth_unstable(limits::NOTED_SESSIONS / 4);
     sessions.retain(|_, session| used(session) > limit);
 }
 
@@ -117,7 +109,7 @@ impl Noted {
         if replacements.by_event.insert(event.clone(), receiver).is_none() {
             replacements.order.push_back(event);
         }
-        if replacements.order.len() > MAX_REPLACEMENTS
+        if replacements.order.len() > limits::REPLACEMENTS
             && let Some(oldest) = replacements.order.pop_front()
         {
             replacements.by_event.remove(&oldest);

@@ -4,6 +4,7 @@ use std::{
     io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe},
     sync::Mutex,
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use super::*;

@@ -81,7 +81,7 @@ async fn what_nobody_reads_is_bounded_and_the_last_word_stays() {
         say(&log, &format!(r#"{{"method":"notifications/progress","params":{{"progressToken":7,"message":"{padding}"}}}}"#)).await;
     }
     say(&log, r#"{"id":1,"result":{}}"#).await;
-    assert!(Excess::of(log.lock().streams.values()).bytes <= MAX_KEPT_BYTES);
+    assert!(Excess::of(log.lock().streams.values()).bytes <= limits::KEPT_BYTES);
     let reader = log.read(stream).unwrap();
     let (said, is_over) = drained(&log, Place { stream, event: 0 }, reader);
     assert_eq!(said.last().unwrap(), r#"{"id":1,"result":{}}"#);
@@ -134,7 +134,7 @@ async fn answers_that_nobody_comes_back_for_are_bounded() {
         log.can_be_resumed(stream);
         say(&log, &format!(r#"{{"id":{number},"result":"{padding}"}}"#)).await;
     }
-    assert!(Excess::of(log.lock().streams.values()).bytes <= MAX_KEPT_BYTES);
+    assert!(Excess::of(log.lock().streams.values()).bytes <= limits::KEPT_BYTES);
     let newest = log.read(50).unwrap();
     assert!(matches!(log.next(Place { stream: 50, event: 0 }, newest), Next::Event(..)));
 }
