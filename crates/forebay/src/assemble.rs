@@ -15,7 +15,7 @@ use forebay_query::{Limits, Service};
 use forebay_store::{Counts, Shelf, Store};
 use forebay_tools::{Desk, Preparation, Toolbox};
 
-use crate::{config::Config, memory};
+use crate::config::Config;
 
 /// A message up to this long is never written to disk.
 const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
@@ -69,7 +69,7 @@ fn usage(shelf: Arc<Shelf>) -> Usage {
         shelf.tidy_if_due();
         Ok(())
     };
-    Usage::new(write, memory::give_back)
+    Usage::new(write)
 }
 
 /// What answers queries over what has been kept, in processes of their own.

@@ -70,16 +70,13 @@ impl Bench {
 
 fn usage_written_to(written: &Arc<Mutex<Vec<Written>>>) -> Usage {
     let written = written.clone();
-    Usage::new(
-        move |counts| {
-            let owned = |(upstream, tool, counts): &(&str, &str, Counts)| {
-                ((*upstream).to_owned(), (*tool).to_owned(), *counts)
-            };
-            written.lock().extend(counts.iter().map(owned));
-            Ok(())
-        },
-        || (),
-    )
+    Usage::new(move |counts| {
+        let owned = |(upstream, tool, counts): &(&str, &str, Counts)| {
+            ((*upstream).to_owned(), (*tool).to_owned(), *counts)
+        };
+        written.lock().extend(counts.iter().map(owned));
+        Ok(())
+    })
 }
 
 /// A text with what changes from run to run taken out.
@@ -561,17 +558,14 @@ fn a_capture_is_counted_soon_with_all_that_came_before() {
 #[test]
 fn counts_that_could_not_be_written_are_written_with_the_next() {
     let attempts = Arc::new(Mutex::new(Vec::new()));
-    let usage = Usage::new(
-        {
-            let attempts = attempts.clone();
-            move |counts| {
-                let mut attempts = attempts.lock();
-                attempts.push(counts[0].2.results);
-                if attempts.len() == 1 { Err("disk full".into()) } else { Ok(()) }
-            }
-        },
-        || (),
-    );
+    let usage = Usage::new({
+        let attempts = attempts.clone();
+        move |counts| {
+            let mut attempts = attempts.lock();
+            attempts.push(counts[0].2.results);
+            if attempts.len() == 1 { Err("disk full".into()) } else { Ok(()) }
+        }
+    });
     usage.saw(&call("list"), 1);
     usage.write_down();
     usage.saw(&call("list"), 1);
@@ -583,7 +577,7 @@ fn counts_that_could_not_be_written_are_written_with_the_next() {
 #[test]
 fn what_is_left_is_written_when_the_session_is_over() {
     let (sender, receiver) = std::sync::mpsc::channel();
-    let usage = Usage::new(move |counts| Ok(sender.send(counts[0].1.to_owned())?), || ());
+    let usage = Usage::new(move |counts| Ok(sender.send(counts[0].1.to_owned())?));
     usage.saw(&call("list"), 1);
     drop(usage);
     assert_eq!(receiver.recv().unwrap(), "list");

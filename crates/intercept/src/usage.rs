@@ -19,9 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The same if a result has been captured: others may follow at once.
 const MOMENT: Duration = Duration::from_millis(5);
 
-/// Who has captured nothing for this long is at rest.
-const REST: Duration = Duration::from_secs(2);
-
 /// The counts of a session.
 pub struct Usage(Arc<Shared>);
 
@@ -31,8 +28,6 @@ struct Shared {
     /// Writes counts, by upstream and tool, and whatever else is due. Locked until they are written, so
     /// that whoever comes second waits for it.
     write: Mutex<Box<Write>>,
-    /// Done when nothing has been captured for a while.
-    at_rest: Box<dyn Fn() + Send + Sync>,
 }
 
 type Write = dyn FnMut(&[(&str, &str, Counts)]) -> Result<(), HookError> + Send;
@@ -50,16 +45,14 @@ struct Pending {
 impl Usage {
     /// Counts that are handed to `write` by upstream and tool, to be added to those before. It is
     /// called, even without any, when a result has been captured, and not before there is something to
-    /// write; and `at_rest` when no other has followed for a while.
+    /// write.
     pub fn new(
         write: impl FnMut(&[(&str, &str, Counts)]) -> Result<(), HookError> + Send + 'static,
-        at_rest: impl Fn() + Send + Sync + 'static,
     ) -> Self {
         let shared = Arc::new(Shared {
             pending: Mutex::default(),
             changed: Condvar::new(),
             write: Mutex::new(Box::new(write)),
-            at_rest: Box::new(at_rest),
         });
         let writer = shared.clone();
         // Without the thread, counts wait for the next capture or the end.
@@ -125,13 +118,6 @@ impl Shared {
             self.write_down();
             if is_over {
                 return;
-            }
-            if is_urgent {
-                let quiet = |pending: &mut Pending| !pending.is_urgent && !pending.is_over;
-                let waited = self.changed.wait_while_for(&mut self.pending(), quiet, REST);
-                if waited.timed_out() {
-                    (self.at_rest)();
-                }
             }
         }
     }
