@@ -20,8 +20,10 @@ use crate::common::session::Session;
 pub(crate) const VARIABLES: [(&str, &str); 2] =
     [("FOREBAY_CLEANUP_AFTER_DAYS", "90"), ("FOREBAY_MAX_STORE_BYTES", "1 TB")];
 
-/// How many results are copied: a file can have some ten thousand names, not a hundred thousand.
+/// How many results are copied at least.
 pub(crate) const ORIGINALS: u64 = 4;
+/// A file can have some ten thousand names, not a hundred thousand.
+const COPIES_OF_EACH: u64 = 25_000;
 
 /// What a shelf holds.
 pub(crate) struct Copies {
@@ -59,9 +61,9 @@ pub(crate) fn fill(home: &Path, copies: &Copies) {
         keep(home, copies).iter().map(|it| Original::of(it, copies)).collect();
     let newest = Timestamp::now();
     let left = copies.count - originals.len() as u64;
-    let step = copies.over / i32::try_from(left.max(1)).expect("a few hundred thousand");
+    let step = copies.over / i32::try_from(left.max(1)).expect("a million");
     for (index, original) in (0..left).zip(originals.iter().cycle()) {
-        let before = step * i32::try_from(index + 1).expect("a few hundred thousand");
+        let before = step * i32::try_from(index + 1).expect("a million");
         original.copy(home, index, &tool(index % copies.tools), newest - before);
     }
     remove_catalog(home);
@@ -104,7 +106,7 @@ fn keep(home: &Path, copies: &Copies) -> Vec<Dataset> {
     // However small they are.
     let variables = [VARIABLES.as_slice(), &[("FOREBAY_THRESHOLD", "1")]].concat();
     let mut session = Session::start(home, &variables);
-    let count = ORIGINALS.min(copies.count);
+    let count = (copies.count / COPIES_OF_EACH).max(ORIGINALS).min(copies.count);
     let kept: Vec<Dataset> = (0..count).map(|_| session.keep_records(copies.records)).collect();
     if copies.rows == Rows::Made {
         for dataset in &kept {
