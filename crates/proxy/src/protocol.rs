@@ -1,12 +1,14 @@
 //! The protocol as far as a proxy must know it. Without I/O.
 //!
 //! [`methods`] is the one place that knows what a message means in each revision; [`call`] says what a
-//! request is for, [`pending`] which requests await an answer, and [`tasks`] which calls go on as tasks.
+//! request is for, [`pending`] which requests await an answer, [`tasks`] which calls go on
+//! as tasks, and [`multiplex`] tells apart what many clients ask on one connection.
 
 mod call;
 mod cancellation;
 mod era;
 pub(crate) mod methods;
+mod multiplex;
 mod pending;
 pub(crate) mod roots;
 mod tasks;
@@ -16,4 +18,8 @@ pub use self::{
     era::Era,
     pending::Pending,
 };
-pub(crate) use self::{cancellation::Cancellation, tasks::Tasks};
+pub(crate) use self::{
+    cancellation::Cancellation,
+    multiplex::{Concerns, Edits, Multiplex},
+    tasks::Tasks,
+};

@@ -235,9 +235,7 @@ fn kind(field: &Field) -> Type {
         facts::Type::Known(facts::Kind::Map) => Type::Map(inside(&field.values)),
         facts::Type::Known(facts::Kind::Json) => Type::Json,
         facts::Type::Known(facts::Kind::Null) => Type::Null,
-        facts::Type::Known(facts::Kind::String)
-        | facts::Type::Known(facts::Kind::Uuid)
-        | facts::Type::Known(facts::Kind::Url)
+        facts::Type::Known(facts::Kind::String | facts::Kind::Uuid | facts::Kind::Url)
         | facts::Type::Other(_) => Type::Text,
     }
 }

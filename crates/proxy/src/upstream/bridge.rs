@@ -5,6 +5,7 @@
 //! whole once it has come whole, so that a long one holds up no other while it arrives.
 
 mod exchange;
+mod failure;
 mod legacy;
 mod lines;
 mod posting;

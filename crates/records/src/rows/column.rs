@@ -57,18 +57,13 @@ impl Column {
             Box::new(facts.as_ref().map_or(Self::Json, |facts| Self::of(facts)))
         };
         match &facts.kind {
-            Type::Known(Kind::String)
-            | Type::Known(Kind::Uuid)
-            | Type::Known(Kind::Url)
-            | Type::Known(Kind::Null) => Self::Text,
+            Type::Known(Kind::String | Kind::Uuid | Kind::Url | Kind::Null) => Self::Text,
             Type::Known(Kind::Timestamp) => Self::Timestamp,
             Type::Known(Kind::Date) => Self::Date,
             Type::Known(Kind::Struct) => Self::Struct(Members::of(&facts.fields)),
             Type::Known(Kind::List) => Self::List(inside(&facts.items)),
             Type::Known(Kind::Map) => Self::Map(inside(&facts.values)),
-            Type::Known(Kind::Integer) | Type::Known(Kind::Float) | Type::Known(Kind::Boolean) => {
-                Self::Plain
-            }
+            Type::Known(Kind::Integer | Kind::Float | Kind::Boolean) => Self::Plain,
             Type::Known(Kind::Json) | Type::Other(_) => Self::Json,
         }
     }

@@ -59,6 +59,7 @@ impl Kind {
     }
 
     /// The kind that covers both.
+    #[must_use]
     pub fn or(self, other: Self) -> Self {
         match (self, other) {
             (a, b) if a == b => a,
@@ -69,6 +70,7 @@ impl Kind {
     }
 
     /// [`Kind::or`] for cells, which are all texts: what is not of one kind is a string.
+    #[must_use]
     pub fn or_text(self, other: Self) -> Self {
         match self.or(other) {
             Self::Json => Self::String,

@@ -197,7 +197,7 @@ fn add_paths<'a>(found: &mut Vec<Named<'a>>, fields: &'a [Field], within: &str) 
         match field.kind {
             Type::Known(Kind::Struct) => add_paths(found, &field.fields, &inside),
             Type::Known(Kind::Json) => {
-                add_members(found, &field.fields, &inside[..inside.len() - 1])
+                add_members(found, &field.fields, &inside[..inside.len() - 1]);
             }
             _ => {}
         }

@@ -10,6 +10,7 @@ use http::Method;
 
 use super::{
     Bridge,
+    failure::Failure,
     posting::{Posting, PostingKind},
     refusal::{self, Refusal},
     stream::{Reception, is_event_stream},
@@ -34,7 +35,8 @@ impl Bridge {
     /// been cancelled.
     pub(super) async fn carry(&self, posting: &Posting) -> bool {
         let carried = self.exchange(posting).await;
-        if let Err(reason) = &carried {
+        if let Err(failure) = &carried {
+            let reason = &failure.to_string();
             if posting.requests.is_empty() {
                 events::not_delivered(self.remote.name(), reason);
             }
@@ -54,7 +56,7 @@ impl Bridge {
         }
     }
 
-    async fn exchange(&self, posting: &Posting) -> Result<(), String> {
+    async fn exchange(&self, posting: &Posting) -> Result<(), Failure> {
         // A session that is being opened anew is not open for all yet.
         drop(self.legacy.renewal.lock().await);
         let session = self.legacy.number();
@@ -71,15 +73,11 @@ impl Bridge {
         }
     }
 
-    async fn post(&self, posting: &Posting) -> Result<Posted, String> {
+    async fn post(&self, posting: &Posting) -> Result<Posted, Failure> {
         let mut headers = posting.headers();
         let is_in_session = !posting.is_modern && posting.kind != PostingKind::Initialize;
         let had_session = is_in_session && self.legacy.add_headers(&mut headers);
-        let response = self
-            .remote
-            .send(Method::POST, headers, Some(&posting.message()))
-            .await
-            .map_err(|error| error.to_string())?;
+        let response = self.remote.send(Method::POST, headers, Some(&posting.message())).await?;
         if response.status().is_success() {
             return Ok(Posted::Accepted(response));
         }
@@ -89,29 +87,32 @@ impl Bridge {
 
     /// Opens a session in the place of the one with that number, unless someone has done so
     /// already. The client does not notice: what it opened its own with is sent again.
-    async fn renew(&self, lost: u64) -> Result<(), String> {
+    async fn renew(&self, lost: u64) -> Result<(), Failure> {
         let _turn = self.legacy.renewal.lock().await;
         if self.legacy.number() != lost {
             return Ok(());
         }
-        let lost_it = || format!("upstream `{}` has forgotten the session", self.remote.name());
         let (Some(initialize), initialized) = self.legacy.opening() else {
-            return Err(lost_it());
+            return Err(Failure::session_lost(&self.remote, ""));
         };
         match self.post(&initialize).await? {
             // Nobody awaits the answer again, so it goes no further.
             Posted::Accepted(response) => self.receive(response, &initialize).await?,
             Posted::Refused { refusal, .. } => {
-                return Err(format!("{}: {}", lost_it(), refusal.reason(&self.remote)));
+                let reason = refusal.reason(&self.remote);
+                return Err(Failure::session_lost(&self.remote, format!(": {reason}")));
             }
         }
         if !self.legacy.is_open() {
-            return Err(format!("{} and does not open another one", lost_it()));
+            let then = " and does not open another one";
+            return Err(Failure::session_lost(&self.remote, then));
         }
         if let Some(initialized) = initialized {
             match self.post(&initialized).await? {
                 Posted::Accepted(response) => ignore(response).await,
-                Posted::Refused { refusal, .. } => return Err(refusal.reason(&self.remote)),
+                Posted::Refused { refusal, .. } => {
+                    return Err(Failure::Refused(refusal.reason(&self.remote)));
+                }
             }
             self.legacy.is_ready();
         }
@@ -119,7 +120,7 @@ impl Bridge {
         Ok(())
     }
 
-    async fn receive(&self, mut response: Response, posting: &Posting) -> Result<(), String> {
+    async fn receive(&self, mut response: Response, posting: &Posting) -> Result<(), Failure> {
         if posting.kind == PostingKind::Initialize {
             self.legacy.begins(response.headers());
         }
@@ -134,15 +135,12 @@ impl Bridge {
         let status = response.status();
         let mut hold = Hold::new(&self.spool);
         while let Some(chunk) =
-            response.chunk().await.map_err(|error| self.remote.failure(error).to_string())?
+            response.chunk().await.map_err(|error| self.remote.failure(error))?
         {
             self.hold(&mut hold, &chunk)?;
         }
         let body = hold.finish();
-        let no_answer = |what: &str| {
-            let (name, url) = (self.remote.name(), self.remote.shown_url());
-            format!("upstream `{name}` at {url} answered {status} with {what}")
-        };
+        let no_answer = |what: &str| Failure::no_answer(&self.remote, status, what);
         let (line, body) = look(body, Body::line).await;
         match line {
             Line::Blank => return Err(no_answer("nothing")),
@@ -161,7 +159,7 @@ impl Bridge {
         Ok(())
     }
 
-    async fn pass_on_refusal(&self, refusal: &Refusal, posting: &Posting) -> Result<(), String> {
+    async fn pass_on_refusal(&self, refusal: &Refusal, posting: &Posting) -> Result<(), Failure> {
         if let [id] = posting.requests.as_slice()
             && let Some(answer) = refusal.as_answer(id)
         {
@@ -175,13 +173,13 @@ impl Bridge {
             && !self.legacy.is_open()
             && let Some(why) = self.remote.old_transport(refusal.status()).await
         {
-            return Err(why);
+            return Err(Failure::Refused(why));
         }
-        Err(refusal.reason(&self.remote))
+        Err(Failure::Refused(refusal.reason(&self.remote)))
     }
 
     /// Holds a part of a message; what would end its line becomes a space.
-    pub(super) fn hold(&self, hold: &mut Hold<'_>, part: &[u8]) -> Result<(), String> {
+    pub(super) fn hold(&self, hold: &mut Hold<'_>, part: &[u8]) -> Result<(), Failure> {
         let pushed = if part.contains(&b'\n') || part.contains(&b'\r') {
             let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
             let part: Vec<u8> =
@@ -190,10 +188,8 @@ impl Bridge {
         } else {
             hold.push(part)
         };
-        pushed.map_err(|error| {
-            let name = self.remote.name();
-            format!("the answer of upstream `{name}` is too large to be held: {error}")
-        })
+        let upstream = || self.remote.name().to_string();
+        pushed.map_err(|source| Failure::TooLarge { upstream: upstream(), source })
     }
 
     /// Passes a message on; an answer only if it is awaited, and once.

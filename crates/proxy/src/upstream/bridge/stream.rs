@@ -10,7 +10,7 @@ use forebay_wire::{
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT};
 use tokio::time::{sleep, timeout};
 
-use super::{Bridge, posting::Posting};
+use super::{Bridge, failure::Failure, posting::Posting};
 use crate::{
     body::{Body, Hold},
     events,
@@ -18,7 +18,7 @@ use crate::{
         headers::{LAST_EVENT_ID, has_type},
         look::look,
     },
-    upstream::remote::Response,
+    upstream::{RemoteError, remote::Response},
 };
 
 /// How long a stream whose request has been answered may take to end, after which its connection
@@ -86,11 +86,11 @@ impl Bridge {
         &self,
         mut response: Response,
         reception: &mut Reception<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         loop {
             let mut why = match self.read(response, reception).await {
                 Ok(()) => "the upstream closed it".to_owned(),
-                Err(why) => why,
+                Err(failure) => failure.to_string(),
             };
             response = loop {
                 if !self.is_awaited(reception) {
@@ -98,7 +98,7 @@ impl Bridge {
                 }
                 reception.failures += 1;
                 if !reception.can_be_resumed() {
-                    return Err(self.broken_off(&why));
+                    return Err(Failure::broken_off(&self.remote, why));
                 }
                 sleep(reception.pause()).await;
                 match self.open(reception).await {
@@ -109,9 +109,9 @@ impl Bridge {
                     Ok(response) => {
                         let status = response.status();
                         let why = format!("{why}, and resuming it was answered with {status}");
-                        return Err(self.broken_off(&why));
+                        return Err(Failure::broken_off(&self.remote, why));
                     }
-                    Err(error) => why = error,
+                    Err(error) => why = error.to_string(),
                 }
             };
         }
@@ -142,7 +142,7 @@ impl Bridge {
                 Ok(response) if is_passing(response.status()) => {}
                 Ok(_) if is_resumed => {}
                 Ok(_) => return,
-                Err(why) => events::upstream_not_heard(self.remote.name(), &why),
+                Err(error) => events::upstream_not_heard(self.remote.name(), &error.to_string()),
             }
             if is_resumed && reception.failures > 0 {
                 // Nothing came of resuming it, so it is begun anew.
@@ -153,14 +153,14 @@ impl Bridge {
     }
 
     /// Opens a stream, or resumes one where it broke off.
-    async fn open(&self, reception: &Reception<'_>) -> Result<Response, String> {
+    async fn open(&self, reception: &Reception<'_>) -> Result<Response, RemoteError> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         self.legacy.add_headers(&mut headers);
         if let Some(id) = &reception.last_event {
             headers.insert(LAST_EVENT_ID, id.clone());
         }
-        self.remote.send(Method::GET, headers, None).await.map_err(|error| error.to_string())
+        self.remote.send(Method::GET, headers, None).await
     }
 
     /// Reads one connection's events to their end, and passes their messages on.
@@ -168,7 +168,7 @@ impl Bridge {
         &self,
         mut response: Response,
         reception: &mut Reception<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let mut stream = Events::default();
         let mut hold = Hold::new(&self.spool);
         loop {
@@ -180,7 +180,7 @@ impl Bridge {
             } else {
                 response.chunk().await
             };
-            let Some(chunk) = chunk.map_err(|error| self.remote.failure(error).to_string())? else {
+            let Some(chunk) = chunk.map_err(|error| self.remote.failure(error))? else {
                 return Ok(());
             };
             let mut input = &chunk[..];
@@ -204,14 +204,6 @@ impl Bridge {
                 }
             }
         }
-    }
-
-    fn broken_off(&self, why: &str) -> String {
-        format!(
-            "upstream `{}` at {} was to answer on a stream that broke off ({why}); what was asked for may have been done or not",
-            self.remote.name(),
-            self.remote.shown_url()
-        )
     }
 }
 

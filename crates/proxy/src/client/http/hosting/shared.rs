@@ -1,11 +1,7 @@
-//! One child process for all clients, as the modern era allows: every request stands for itself.
-//!
-//! On the child's pipes all requests are together, so each gets an id, and a progress token, of our
-//! own; what comes back is told apart by them and gets the client's again.
+//! One child process for all clients, as the modern era allows: every request stands for itself, and
+//! [`Multiplex`] tells them apart on the child's pipes.
 
 use std::{
-    collections::HashMap,
-    ops::Range,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -16,7 +12,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 
 use bytes::Bytes;
-use forebay_wire::{Envelope, Id, Kind, Line, framing, reply as wire_reply, scan};
+use forebay_wire::{Envelope, Id, Line, framing, reply as wire_reply, scan};
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, Response, StatusCode};
 use serde_json::json;
@@ -36,6 +32,7 @@ use super::{
 use crate::{
     body::{Body, Message, Source},
     limits,
+    protocol::{Concerns, Edits, Multiplex},
     relay::{ClientOnward, Relay, UpstreamOnward},
     streamable::{
         look::{self, look},
@@ -51,28 +48,19 @@ const MAX_ERROR_BYTES: u64 = 64 * 1024;
 /// The code for a revision that the upstream does not know.
 const UNSUPPORTED_REVISION: i32 = -32022;
 
-const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-
 /// The child and the requests that it works on.
 pub(super) struct Shared {
     context: Arc<EndpointContext>,
     child: Child,
-    /// By the ids that the child knows.
-    requests: Mutex<HashMap<Id, Request>>,
-    last: AtomicU64,
+    requests: Mutex<Multiplex<Request>>,
     /// Learnt from the lists of tools that the child gives.
     tools: Arc<Mutex<ToolHeaders>>,
     /// The revisions that the child knows, once it has said so.
     revisions: OnceLock<Vec<String>>,
 }
 
-/// A request on the child's side.
+/// Who waits for the answer to a request.
 struct Request {
-    /// What the client calls it, and its progress.
-    id: Id,
-    token: Option<Id>,
-    wants_log: bool,
     method: Option<String>,
     relay: Arc<Relay>,
     to_client: mpsc::UnboundedSender<Heard>,
@@ -83,7 +71,7 @@ struct Request {
 struct Heard {
     body: Arc<Body>,
     /// What stands in the place of our own ids.
-    edits: Vec<(Range<u64>, String)>,
+    edits: Edits,
     is_answer: bool,
 }
 
@@ -95,8 +83,8 @@ impl Shared {
     ) -> Arc<Self> {
         let Launched { input, output, life } = launched;
         let child = Child::new(input, None);
-        let (requests, last, revisions) = (Mutex::default(), AtomicU64::new(0), OnceLock::new());
-        let shared = Arc::new(Self { context, child, requests, last, tools, revisions });
+        let (requests, revisions) = (Mutex::default(), OnceLock::new());
+        let shared = Arc::new(Self { context, child, requests, tools, revisions });
         tokio::spawn(shared.clone().run(output, life));
         shared
     }
@@ -104,7 +92,8 @@ impl Shared {
     async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
         let how = self.child.attend(self.read(&mut output), &mut life).await;
         self.child.end();
-        let left: Vec<Request> = self.requests().drain().map(|(_, request)| request).collect();
+        // Not in the `for`, which would keep them locked.
+        let left = self.requests().abandon();
         for request in left {
             let errors = request.relay.abandon(&how);
             for line in framing::lines(&errors) {
@@ -127,66 +116,24 @@ impl Shared {
         let body = Arc::new(body);
         let source = Source::Held(&body);
         let mut requests = self.requests();
-        match envelope.kind() {
-            Kind::Response { id } => {
-                let Some(request) = requests.remove(id) else { return };
+        match requests.concerns(envelope, source) {
+            Concerns::Answer(asked, edits) => {
                 // Before the client gets the answer, and goes by it.
                 if let Some(result) = envelope.result.as_ref().and_then(|it| source.slice(it)) {
-                    self.learn(request.method.as_deref(), result);
+                    self.learn(asked.waiter.method.as_deref(), result);
                 }
-                let mut edits = Vec::new();
-                let whole = 0..body.bytes();
-                let [written] = source.members(&whole, ["id"]);
-                edits
-                    .extend(written.map(|written| (written.span, request.id.as_json().to_owned())));
-                if let Some(subscription) = subscription(source, envelope.result.as_ref()) {
-                    edits.push((subscription.span, request.id.as_json().to_owned()));
-                }
-                request.hear(Heard { body: body.clone(), edits, is_answer: true });
+                asked.waiter.hear(Heard { body: body.clone(), edits, is_answer: true });
             }
-            Kind::Notification { method: "notifications/progress" } => {
-                let Some(params) = &envelope.params else { return };
-                let [token] = source.members(params, ["progressToken"]);
-                let Some(token) = token else { return };
-                let ours = token.scalar.as_deref().and_then(Id::parse);
-                let request = ours.and_then(|ours| requests.get(&ours));
-                if let Some((request, theirs)) =
-                    request.and_then(|it| Some((it, it.token.clone()?)))
-                {
-                    let edits = vec![(token.span, theirs.as_json().to_owned())];
-                    request.hear(Heard { body: body.clone(), edits, is_answer: false });
-                }
+            Concerns::Remark(asked, edits) => {
+                asked.waiter.hear(Heard { body: body.clone(), edits, is_answer: false });
             }
-            Kind::Notification { method } => {
-                if let Some(written) = subscription(source, envelope.params.as_ref()) {
-                    let ours = written.scalar.as_deref().and_then(Id::parse);
-                    if let Some(request) = ours.and_then(|ours| requests.get(&ours)) {
-                        let edits = vec![(written.span, request.id.as_json().to_owned())];
-                        request.hear(Heard { body: body.clone(), edits, is_answer: false });
-                    }
-                    return;
-                }
-                // It does not say whose it is. With one request under way there is no doubt; else it
-                // could tell one client of another's.
-                let mut open = requests.values();
-                match (open.next(), open.next()) {
-                    (Some(sole), None) if sole.wants_log => {
-                        sole.hear(Heard {
-                            body: body.clone(),
-                            edits: Vec::new(),
-                            is_answer: false,
-                        });
-                    }
-                    _ => tracing::debug!(method, "upstream said what concerns no request; dropped"),
-                }
-            }
-            Kind::Request { id, method } => {
+            Concerns::Question { id, method } => {
                 let why = format!("`{method}` is not to be asked in this revision of the protocol");
-                let refusal = wire_reply::error(Some(id), METHOD_NOT_FOUND, &why);
+                let refusal = wire_reply::error(Some(&id), METHOD_NOT_FOUND, &why);
                 drop(requests);
                 self.child.tell(Message::of(vec![refusal.into()]));
             }
-            Kind::Other => {}
+            Concerns::Nobody => {}
         }
     }
 
@@ -285,34 +232,15 @@ impl Shared {
         message: Message,
         relay: Arc<Relay>,
     ) -> Option<Answer> {
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let ours = Id::parse(number.to_string().as_bytes())?;
-        let source = Source::Held(body);
-        let whole = 0..body.bytes();
-        let [written] = source.members(&whole, ["id"]);
-        let mut message = message.with(body, &written?.span, ours.as_json());
-        let meta = envelope.params.as_ref().and_then(|params| {
-            let [meta] = source.members(params, ["_meta"]);
-            meta
-        });
-        let [token, log_level] = meta
-            .map_or([None, None], |meta| source.members(&meta.span, ["progressToken", LOG_LEVEL]));
-        if let Some(token) = &token {
-            message = message.with(body, &token.span, ours.as_json());
-        }
-        relay.session().pending_mut().rename(id, ours.clone());
         let (to_client, heard) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicU64::new(0));
-        let request = Request {
-            id: id.clone(),
-            token: token.and_then(|token| Id::parse(&token.scalar?)),
-            wants_log: log_level.is_some(),
-            method: envelope.method.clone(),
-            relay: relay.clone(),
-            to_client,
-            waiting: waiting.clone(),
-        };
-        self.requests().insert(ours.clone(), request);
+        let method = envelope.method.clone();
+        let request = Request { method, relay: relay.clone(), to_client, waiting: waiting.clone() };
+        let asked = self.requests().ask(envelope, Source::Held(body), request);
+        let (ours, edits) = asked?;
+        let message =
+            edits.iter().fold(message, |message, (span, text)| message.with(body, span, text));
+        relay.session().pending_mut().rename(id, ours.clone());
         let guard = CancelOnDrop::new({
             let (shared, ours) = (self.clone(), ours.clone());
             Box::new(move || shared.cancel(&ours)) as Box<dyn FnOnce() + Send>
@@ -320,22 +248,15 @@ impl Shared {
         let (context, method) = (self.context.clone(), envelope.method.clone());
         let answer = Answer { heard, waiting, relay, context, method, _guard: guard };
         // If it has ended meanwhile, its requests have been answered, or are not there any more.
-        (self.child.send(message).await || !self.requests().contains_key(&ours)).then_some(answer)
+        (self.child.send(message).await || !self.requests().has(&ours)).then_some(answer)
     }
 
     /// Nobody waits any more for the answer to the request with that id: in this era a client cancels by
     /// leaving. If it has come, that means nothing.
     fn cancel(&self, id: &Id) {
-        let mut requests = self.requests();
-        if requests.remove(id).is_none() {
+        if !self.requests().cancel(id) {
             return;
         }
-        // What the child still says of it may not be told those who were waiting beside it. Who asks
-        // from now on is heard by the child after this, and asks a child that has stopped.
-        for request in requests.values_mut() {
-            request.wants_log = false;
-        }
-        drop(requests);
         let cancelled = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":"the client has disconnected"}}}}"#,
             id.as_json()
@@ -368,7 +289,7 @@ impl Shared {
         self.requests().iter().any(|(ours, request)| request.relay.session().pending().awaits(ours))
     }
 
-    fn requests(&self) -> MutexGuard<'_, HashMap<Id, Request>> {
+    fn requests(&self) -> MutexGuard<'_, Multiplex<Request>> {
         self.requests.lock()
     }
 
@@ -466,11 +387,4 @@ impl Answer {
         let said = stream::iter(first).chain(rest).map(Said::from);
         reply::events(HeaderMap::new(), event_stream(said))
     }
-}
-
-/// Where the id of a subscription stands in `params` or a result.
-fn subscription(source: Source<'_>, object: Option<&Range<u64>>) -> Option<scan::Value> {
-    let [meta] = source.members(object?, ["_meta"]);
-    let [id] = source.members(&meta?.span, [SUBSCRIPTION_ID]);
-    id
 }
