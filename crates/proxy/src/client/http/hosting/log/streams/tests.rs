@@ -12,7 +12,7 @@ fn say(streams: &mut Streams, json: &str) {
     let Line::Message(envelope) = Line::of(json.as_bytes()) else { panic!("{json}") };
     let message = Message::of(vec![json.as_bytes().to_vec().into()]);
     if let Some(destination) =
-        streams.destination(&[envelope.clone()], Source::Line(json.as_bytes()))
+        streams.destination(std::slice::from_ref(&envelope), Source::Line(json.as_bytes()))
     {
         streams.say(destination, &[envelope], message);
     }
