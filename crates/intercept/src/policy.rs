@@ -7,7 +7,7 @@ mod presets;
 
 use forebay_proxy::session::Call;
 use forebay_records::{Inference, Tokenizer};
-use forebay_store::{Scope, Viewer};
+use forebay_store::{Principal, Scope, Viewer};
 
 pub use glob::Glob;
 pub use presets::known_clients;
@@ -117,6 +117,7 @@ impl Policy {
     pub fn viewer(&self, call: &Call) -> Viewer {
         let project = call.root.as_deref().or(self.directory.as_deref());
         Viewer {
+            principal: Principal::new(call.principal.as_str()),
             session: Some(call.session.to_string()),
             project: project.map(str::to_owned),
             scope: self.scope,

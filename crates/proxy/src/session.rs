@@ -3,6 +3,16 @@
 //! The session follows a conversation in both directions and says of each message whether it is to
 //! be forwarded unread or is one that interceptors may look at. The two directions have separate
 //! ids: a client's call 1 and an upstream's question 1 do not meet.
+//!
+//! | verb | what happens |
+//! |---|---|
+//! | `client_sent`, `upstream_sent` | a message is taken note of, and what to do with it is said |
+//! | `for_request` | another conversation with the same upstream begins, which knows of the same tasks |
+//! | `refuse` | from now on every request is refused |
+//! | `abandon` | the same, and what is left is given up |
+//!
+//! What becomes of a request meanwhile (asked, held, released, settled, answered, cancelled) is said by
+//! [`Pending`].
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
@@ -12,7 +22,7 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind};
 
-pub use crate::protocol::{Call, Era, Pending, Purpose};
+pub use crate::protocol::{Call, Era, Pending, Principal, Purpose};
 use crate::{
     body::Source,
     protocol::{
@@ -26,6 +36,8 @@ use crate::{
 /// A conversation between one client and its upstream.
 #[derive(Debug)]
 pub struct Session {
+    /// For whom the client acts.
+    principal: Principal,
     upstream: UpstreamName,
     /// What tells this session from all others, on this machine and at any time.
     id: Arc<str>,
@@ -97,6 +109,7 @@ impl Session {
     /// A session in which nothing has been said.
     pub fn new(upstream: UpstreamName) -> Self {
         Self {
+            principal: Principal::local(),
             upstream,
             id: new_id(),
             era: Era::Unknown,
@@ -236,6 +249,7 @@ impl Session {
         let call = Arc::new(Call {
             id: id.clone(),
             method: method.to_owned(),
+            principal: self.principal.clone(),
             upstream: self.upstream.clone(),
             era: self.era,
             client: self.client.clone(),

@@ -84,7 +84,8 @@ pub(crate) fn select(
     let mut parts = Vec::new();
     for (project, results) in of_projects {
         let (server, tool) = (history.server.clone(), history.tool.clone());
-        let origin = Origin { server, tool, project: project.to_owned() };
+        let (principal, project) = (history.principal.clone(), project.to_owned());
+        let origin = Origin { principal, server, tool, project };
         parts.push((Divided::of(workshop.store, &origin, &results)?, origin, results));
     }
     let new = parts.iter().map(|(divided, ..)| divided.new.len()).sum::<usize>();

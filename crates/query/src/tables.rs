@@ -10,7 +10,9 @@
 
 use std::fmt::Write as _;
 
-use forebay_store::{Dataset, DatasetId, Filter, Outline, Scope, Store, StoreError, Viewer, facts};
+use forebay_store::{
+    Dataset, DatasetId, Filter, Outline, Principal, Scope, Store, StoreError, Viewer, facts,
+};
 use forebay_text::identifier;
 
 use crate::{
@@ -40,6 +42,7 @@ pub(crate) enum Meaning {
 
 /// All results of a tool that can be seen.
 pub(crate) struct History {
+    pub(crate) principal: Principal,
     pub(crate) server: String,
     pub(crate) tool: String,
     /// The newest first.
@@ -149,7 +152,8 @@ impl Kept<'_> {
                 // Which tool it is, a session knows best; its history is longer than the session.
                 Results::All => {
                     let results = self.store.outlines(&filter(self.viewer, None))?;
-                    let history = History { server, tool, results };
+                    let principal = self.viewer.principal.clone();
+                    let history = History { principal, server, tool, results };
                     Ok((!history.results.is_empty()).then_some(Meaning::History(history)))
                 }
             };

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Counts up whenever the tables change; a catalog of another version is made anew.
-const VERSION: i32 = 6;
+const VERSION: i32 = 7;
 
 const TABLES: &str = "
     CREATE TABLE datasets (
@@ -46,6 +46,7 @@ const TABLES: &str = "
         stored_bytes INTEGER NOT NULL DEFAULT 0,
         records INTEGER,
         pinned INTEGER NOT NULL DEFAULT 0,
+        principal TEXT NOT NULL DEFAULT 'local',
         session TEXT NOT NULL DEFAULT '',
         project TEXT NOT NULL DEFAULT '',
         -- There is nothing to compress: all its payloads are, or would get no shorter.
@@ -55,13 +56,15 @@ const TABLES: &str = "
     ) WITHOUT ROWID;
     CREATE INDEX by_content ON datasets (content);
     CREATE INDEX unpacked ON datasets (timestamp, id) WHERE NOT packed;
+    CREATE INDEX by_age ON datasets (timestamp, id);
     -- What a filter lets through stands in one of these, in the order in which it is listed.
-    CREATE INDEX by_time ON datasets (timestamp DESC, id);
-    CREATE INDEX by_tool ON datasets (tool, timestamp DESC, id, server);
-    CREATE INDEX by_server ON datasets (server, timestamp DESC, id, tool);
-    CREATE INDEX by_session ON datasets (session, timestamp DESC, id, tool, server);
-    CREATE INDEX by_project ON datasets (project, timestamp DESC, id, tool, server);
-    CREATE INDEX by_project_and_tool ON datasets (project, tool, timestamp DESC, id, server);";
+    CREATE INDEX by_time ON datasets (principal, timestamp DESC, id);
+    CREATE INDEX by_tool ON datasets (principal, tool, timestamp DESC, id, server);
+    CREATE INDEX by_server ON datasets (principal, server, timestamp DESC, id, tool);
+    CREATE INDEX by_session ON datasets (principal, session, timestamp DESC, id, tool, server);
+    CREATE INDEX by_project ON datasets (principal, project, timestamp DESC, id, tool, server);
+    CREATE INDEX by_project_and_tool
+        ON datasets (principal, project, tool, timestamp DESC, id, server);";
 
 /// A line of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,8 +214,9 @@ impl Catalog {
         let description = &metadata.description;
         let mut settle = self.connection.prepare_cached(
             "INSERT INTO datasets (id, folder, timestamp, tool, server, content, bytes,
-                                   stored_bytes, records, session, project, packed, pinned)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                                   stored_bytes, records, session, project, packed, pinned,
+                                   principal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
              ON CONFLICT (id) DO UPDATE SET stored_bytes = ?8, packed = ?12, pinned = ?13",
         )?;
         settle.execute(params![
@@ -229,6 +233,7 @@ impl Catalog {
             metadata.project().unwrap_or_default(),
             dataset.is_packed(),
             dataset.is_pinned(),
+            metadata.principal().as_str(),
         ])?;
         Ok(())
     }
@@ -300,15 +305,26 @@ impl Catalog {
         only_unpacked: bool,
         count: u32,
     ) -> rusqlite::Result<Vec<Entry>> {
-        let table = if only_unpacked { "datasets INDEXED BY unpacked" } else { "datasets" };
+        let index = if only_unpacked { "unpacked" } else { "by_age" };
         let unpacked = if only_unpacked { "AND NOT packed" } else { "" };
         let sql = format!(
-            "SELECT {ENTRY} FROM {table} WHERE timestamp >= ?1 {unpacked}
+            "SELECT {ENTRY} FROM datasets INDEXED BY {index} WHERE timestamp >= ?1 {unpacked}
                  AND (timestamp > ?1 OR id > ?2) ORDER BY timestamp, id LIMIT ?3"
         );
         let (timestamp, id) = behind.map_or((i64::MIN, ""), |it| (it.timestamp, it.id.as_str()));
         let mut query = self.connection.prepare_cached(&sql)?;
         query.query_map(params![timestamp, id, count], entry)?.collect()
+    }
+
+    /// When the newest dataset was kept, for whomever.
+    pub(crate) fn newest(&self) -> rusqlite::Result<Option<Timestamp>> {
+        let query =
+            "SELECT timestamp FROM datasets INDEXED BY by_age ORDER BY timestamp DESC LIMIT 1";
+        let time = |row: &Row<'_>| {
+            let written: i64 = row.get(0)?;
+            Timestamp::from_millisecond(written).map_err(|_| wrong(0, written.to_string()))
+        };
+        self.connection.query_row(query, [], time).optional()
     }
 
     /// How long all payloads are together, uncompressed.

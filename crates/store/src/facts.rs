@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Principal;
+
 pub use self::{
     field::{Field, Type},
     kind::Kind,
@@ -45,6 +47,9 @@ pub struct Facts {
     /// Which payload is described.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<usize>,
+    /// For whom it was kept.
+    #[serde(skip_serializing_if = "Principal::is_local")]
+    pub principal: Principal,
     /// The project for which it was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::Error as _};
 
 use crate::{
-    DatasetId, Facts,
+    DatasetId, Facts, Principal,
     facts::{Schema, Summary},
 };
 
@@ -93,6 +93,11 @@ impl Metadata {
     /// The session in which it was kept.
     pub fn session(&self) -> Option<&str> {
         self.description.facts.session.as_deref()
+    }
+
+    /// For whom it was kept.
+    pub fn principal(&self) -> &Principal {
+        &self.description.facts.principal
     }
 
     /// The project for which it was kept.

@@ -292,12 +292,8 @@ struct Quota {
 
 impl Quota {
     fn of(store: &Store, limit: u64) -> Result<Self, StoreError> {
-        let newest = store.list(&Filter { limit: Some(1), ..Filter::default() })?;
-        Ok(Self {
-            limit,
-            total: store.ask(Catalog::stored_bytes_of_files)?,
-            newest: newest.first().map(|entry| entry.timestamp),
-        })
+        let total = store.ask(Catalog::stored_bytes_of_files)?;
+        Ok(Self { limit, total, newest: store.ask(Catalog::newest)? })
     }
 
     fn is_exceeded(&self) -> bool {

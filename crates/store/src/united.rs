@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    DatasetId, Store, StoreError,
+    DatasetId, Principal, Store, StoreError,
     error::Doing,
     events, integrity,
     layout::{self, Layout},
@@ -29,6 +29,8 @@ use crate::{
 /// Whose results lie together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
+    /// For whom they were kept.
+    pub principal: Principal,
     /// The upstream.
     pub server: String,
     /// The tool that gave them.
@@ -72,7 +74,13 @@ impl Origin {
     /// A name for its files.
     fn key(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        for name in [&self.server, &self.tool, &self.project] {
+        // Those of whoever uses this machine had no name before there were others.
+        let principal = (!self.principal.is_local()).then_some(self.principal.as_str());
+        for name in [&self.server, &self.tool, &self.project]
+            .map(String::as_str)
+            .into_iter()
+            .chain(principal)
+        {
             hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
         }
         hasher.finalize().to_hex()[..32].to_owned()

@@ -3,11 +3,14 @@
 use rusqlite::types::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::{Description, Metadata};
+use crate::{Description, Metadata, Principal};
 
-/// Whoever looks. By default that is a person, who sees everything.
+/// Whoever looks. By default that is a person at this machine, who sees everything that was kept here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Viewer {
+    /// For whom it looks.
+    #[serde(default)]
+    pub principal: Principal,
     /// The conversation that it looks for; what was kept in it can always be seen.
     pub session: Option<String>,
     /// The project that the conversation is about, if that is known.
@@ -36,6 +39,9 @@ impl Viewer {
         let is_own = |own: &Option<String>, theirs: Option<&str>| {
             own.as_deref().is_some_and(|own| theirs == Some(own))
         };
+        if self.principal != *metadata.principal() {
+            return false;
+        }
         match self.scope {
             Scope::All => true,
             Scope::Project => {
@@ -55,12 +61,20 @@ impl Viewer {
     /// [`Self::sees`] as conditions on the catalog, with their values: a dataset fits if one set of them
     /// holds.
     pub(crate) fn ways(&self) -> Vec<Vec<(&'static str, Value)>> {
-        let session = vec![("session = ?", self.own_session())];
+        let principal = ("principal = ?", self.own_name());
+        let session = vec![principal.clone(), ("session = ?", self.own_session())];
         match self.scope {
-            Scope::All => vec![Vec::new()],
-            Scope::Project => vec![session, vec![("project = ?", self.own_project())]],
+            Scope::All => vec![vec![principal]],
+            Scope::Project => {
+                vec![session, vec![principal, ("project = ?", self.own_project())]]
+            }
             Scope::Session => vec![session],
         }
+    }
+
+    /// The principal's name in the catalog.
+    pub(crate) fn own_name(&self) -> Value {
+        Value::Text(self.principal.as_str().to_owned())
     }
 
     /// The session's name in the catalog.
@@ -83,8 +97,9 @@ fn own(name: Option<&str>) -> Value {
 }
 
 impl Description {
-    /// Notes in which session it was kept, and for which project.
+    /// Notes for whom it was kept, in which session, and for which project.
     pub fn set_origin(&mut self, viewer: &Viewer) {
+        self.facts.principal.clone_from(&viewer.principal);
         self.facts.session.clone_from(&viewer.session);
         self.facts.project.clone_from(&viewer.project);
     }
@@ -99,7 +114,8 @@ mod tests {
 
     fn viewer(session: &str, project: &str, scope: Scope) -> Viewer {
         let named = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
-        Viewer { session: named(session), project: named(project), scope }
+        let principal = Principal::default();
+        Viewer { principal, session: named(session), project: named(project), scope }
     }
 
     #[test]
@@ -131,5 +147,42 @@ mod tests {
         assert_eq!(seen(viewer("4", "", Scope::Project)), 1, "no project is none to share");
         assert_eq!(seen(viewer("", "", Scope::Project)), 0);
         assert_eq!(seen(viewer("", "", Scope::Session)), 0);
+    }
+
+    #[test]
+    fn nobody_sees_what_was_kept_for_another() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path(), Durability::default()).unwrap();
+        let of = |name: &str| Viewer {
+            principal: Principal::new(name),
+            ..viewer("1", "/shared", Scope::All)
+        };
+        for name in ["ada", "ada", "grace"] {
+            let mut capture = store.capture().unwrap();
+            capture.start_part("txt").unwrap().write_all(name.as_bytes()).unwrap();
+            let mut description = Description { tool: "list".into(), ..Description::default() };
+            description.set_origin(&of(name));
+            capture.commit(description).unwrap();
+        }
+        for (name, count) in [("ada", 2), ("grace", 1), ("local", 0), ("", 0)] {
+            for scope in [Scope::All, Scope::Project, Scope::Session] {
+                let filter = Filter { viewer: Viewer { scope, ..of(name) }, ..Filter::default() };
+                let listed = store.list(&filter).unwrap();
+                assert_eq!(listed.len(), count, "{name} {scope:?}");
+                assert_eq!(store.count(&filter).unwrap(), count as u64, "{name} {scope:?}");
+                let tool = Filter { tool: Some("list".to_owned()), ..filter };
+                assert_eq!(store.count(&tool).unwrap(), count as u64, "{name} {scope:?}");
+                let origins = store.origins(&tool.viewer).unwrap();
+                assert_eq!(origins.len(), count.min(1), "{name} {scope:?}");
+                for entry in listed {
+                    let kept = store.dataset(&entry.id).unwrap();
+                    assert_eq!(kept.metadata().principal().as_str(), name);
+                    assert!(tool.viewer.sees(kept.metadata()), "{name} {scope:?}");
+                    let other =
+                        Viewer { principal: Principal::new("other"), ..tool.viewer.clone() };
+                    assert!(!other.sees(kept.metadata()));
+                }
+            }
+        }
     }
 }

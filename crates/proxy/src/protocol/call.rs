@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use forebay_wire::Id;
 
-use super::{cancellation::Cancellation, era::Era};
+use super::{cancellation::Cancellation, era::Era, principal::Principal};
 use crate::{arguments::Arguments, router::UpstreamName};
 
 /// A request of the client's.
@@ -16,6 +16,8 @@ pub struct Call {
     pub method: String,
     /// What it is for.
     pub purpose: Purpose,
+    /// For whom it is made.
+    pub principal: Principal,
     /// The upstream that it goes to.
     pub upstream: UpstreamName,
     /// The era it was made in.

@@ -145,7 +145,7 @@ mod tests {
     use std::sync::OnceLock;
 
     use super::{
-        super::{Cancellation, Era, Purpose},
+        super::{Cancellation, Era, Principal, Purpose},
         *,
     };
     use crate::router::UpstreamName;
@@ -165,6 +165,7 @@ mod tests {
                     id: id(*number),
                     method: "x".to_owned(),
                     purpose: if is_subscription { Purpose::Subscription } else { Purpose::Other },
+                    principal: Principal::local(),
                     upstream: UpstreamName::new("orders"),
                     era: Era::Unknown,
                     client: None,

@@ -105,7 +105,7 @@ mod tests {
         let (tool, server) = (Some("list".to_owned()), Some("notes".to_owned()));
         let (from, until) = (Some(Timestamp::UNIX_EPOCH), Some(Timestamp::MAX));
         let (session, project) = (Some("1".to_owned()), Some("/work".to_owned()));
-        let viewer = Viewer { session, project, scope: Scope::Project };
+        let viewer = Viewer { session, project, scope: Scope::Project, ..Viewer::default() };
         let filters = [
             (Filter::default(), "by_time"),
             (Filter { from, until, ..Filter::default() }, "by_time"),

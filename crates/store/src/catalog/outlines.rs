@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params_from_iter, types::Value};
 
 use super::{Catalog, Filter, name, wrong};
-use crate::{DatasetId, united::Origin};
+use crate::{DatasetId, Principal, united::Origin};
 
 /// A dataset among many.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +29,12 @@ impl Catalog {
 
     /// Whose result a dataset is.
     pub(crate) fn origin(&self, id: &DatasetId) -> rusqlite::Result<Option<Origin>> {
-        let query = "SELECT server, tool, project FROM datasets WHERE id = ?1";
+        let query = "SELECT server, tool, project, principal FROM datasets WHERE id = ?1";
         let mut query = self.connection.prepare_cached(query)?;
         let origin = |row: &Row<'_>| {
-            Ok(Origin { server: row.get(0)?, tool: row.get(1)?, project: row.get(2)? })
+            let (server, tool, project) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let principal = Principal::new(row.get::<_, String>(3)?);
+            Ok(Origin { principal, server, tool, project })
         };
         query.query_row([id.as_str()], origin).optional()
     }
@@ -64,7 +66,8 @@ mod tests {
         let catalog = Catalog::in_memory().unwrap();
         let (session, project) = (Some("1".to_owned()), Some("/work".to_owned()));
         for scope in [Scope::Session, Scope::Project, Scope::All] {
-            let viewer = Viewer { session: session.clone(), project: project.clone(), scope };
+            let (session, project) = (session.clone(), project.clone());
+            let viewer = Viewer { session, project, scope, ..Viewer::default() };
             let (tool, server) = (Some("list".to_owned()), Some("notes".to_owned()));
             let (sql, values) = listing(&Filter { tool, server, viewer, ..Filter::default() });
             let sql = format!("EXPLAIN QUERY PLAN {sql}");

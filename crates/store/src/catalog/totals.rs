@@ -6,10 +6,11 @@ use rusqlite::{Row, params_from_iter, types::Value};
 use super::{Catalog, Filter};
 use crate::{Scope, Viewer};
 
-/// A dataset is counted among all, among those of its project, and among those of its session. The
+/// A dataset is counted for its principal among all, among those of its project, and among those of its session. The
 /// last are told apart by their project, too, since a session may change it.
 pub(super) const TABLE: &str = "
     CREATE TABLE totals (
+        principal TEXT NOT NULL,
         scope TEXT NOT NULL,
         name TEXT NOT NULL,
         project TEXT NOT NULL,
@@ -17,29 +18,29 @@ pub(super) const TABLE: &str = "
         tool TEXT NOT NULL,
         datasets INTEGER NOT NULL DEFAULT 0,
         stored_bytes INTEGER NOT NULL DEFAULT 0,
-        PRIMARY KEY (scope, name, project, server, tool)
+        PRIMARY KEY (principal, scope, name, project, server, tool)
     ) WITHOUT ROWID;
     CREATE TRIGGER counted_in AFTER INSERT ON datasets BEGIN
-        INSERT OR IGNORE INTO totals (scope, name, project, server, tool) VALUES
-            ('all', '', '', NEW.server, NEW.tool),
-            ('project', NEW.project, '', NEW.server, NEW.tool),
-            ('session', NEW.session, NEW.project, NEW.server, NEW.tool);
+        INSERT OR IGNORE INTO totals (principal, scope, name, project, server, tool) VALUES
+            (NEW.principal, 'all', '', '', NEW.server, NEW.tool),
+            (NEW.principal, 'project', NEW.project, '', NEW.server, NEW.tool),
+            (NEW.principal, 'session', NEW.session, NEW.project, NEW.server, NEW.tool);
         UPDATE totals SET datasets = datasets + 1, stored_bytes = stored_bytes + NEW.stored_bytes
-        WHERE server = NEW.server AND tool = NEW.tool AND (scope, name, project) IN (VALUES
+        WHERE principal = NEW.principal AND server = NEW.server AND tool = NEW.tool AND (scope, name, project) IN (VALUES
             ('all', '', ''), ('project', NEW.project, ''), ('session', NEW.session, NEW.project));
     END;
     CREATE TRIGGER counted_out AFTER DELETE ON datasets BEGIN
         UPDATE totals SET datasets = datasets - 1, stored_bytes = stored_bytes - OLD.stored_bytes
-        WHERE server = OLD.server AND tool = OLD.tool AND (scope, name, project) IN (VALUES
+        WHERE principal = OLD.principal AND server = OLD.server AND tool = OLD.tool AND (scope, name, project) IN (VALUES
             ('all', '', ''), ('project', OLD.project, ''), ('session', OLD.session, OLD.project));
         DELETE FROM totals
-        WHERE server = OLD.server AND tool = OLD.tool AND datasets <= 0
+        WHERE principal = OLD.principal AND server = OLD.server AND tool = OLD.tool AND datasets <= 0
             AND (scope, name, project) IN (VALUES
             ('all', '', ''), ('project', OLD.project, ''), ('session', OLD.session, OLD.project));
     END;
     CREATE TRIGGER weighed_again AFTER UPDATE OF stored_bytes ON datasets BEGIN
         UPDATE totals SET stored_bytes = stored_bytes + NEW.stored_bytes - OLD.stored_bytes
-        WHERE server = NEW.server AND tool = NEW.tool AND (scope, name, project) IN (VALUES
+        WHERE principal = NEW.principal AND server = NEW.server AND tool = NEW.tool AND (scope, name, project) IN (VALUES
             ('all', '', ''), ('project', NEW.project, ''), ('session', NEW.session, NEW.project));
     END;";
 
@@ -78,12 +79,22 @@ impl Catalog {
 
 /// The totals of what `viewer` may see, as a condition with its values.
 fn of(viewer: &Viewer) -> (&'static str, Vec<Value>) {
+    let name = viewer.own_name();
     match viewer.scope {
-        Scope::All => ("scope = 'all'", Vec::new()),
-        Scope::Session => ("scope = 'session' AND name = ?", vec![viewer.own_session()]),
+        Scope::All => ("principal = ? AND scope = 'all'", vec![name]),
+        Scope::Session => {
+            ("principal = ? AND scope = 'session' AND name = ?", vec![name, viewer.own_session()])
+        }
         Scope::Project => (
-            "scope = 'project' AND name = ? OR scope = 'session' AND name = ? AND project IS NOT ?",
-            vec![viewer.own_project(), viewer.own_session(), viewer.own_project()],
+            "principal = ? AND scope = 'project' AND name = ?
+             OR principal = ? AND scope = 'session' AND name = ? AND project IS NOT ?",
+            vec![
+                name.clone(),
+                viewer.own_project(),
+                name,
+                viewer.own_session(),
+                viewer.own_project(),
+            ],
         ),
     }
 }

@@ -106,6 +106,7 @@ fn totals_are_what_a_count_would_give() {
             scope,
             session: session.map(str::to_owned),
             project: project.map(str::to_owned),
+            ..Viewer::default()
         };
         for tool in [None, Some("a"), Some("none")] {
             let filter = Filter {

@@ -16,7 +16,7 @@ fn store(home: &Path) -> Store {
 
 fn origin() -> Origin {
     let [server, tool, project] = ["shop", "list", ""].map(str::to_owned);
-    Origin { server, tool, project }
+    Origin { principal: Principal::default(), server, tool, project }
 }
 
 fn keep(store: &Store, count: u8) -> Vec<DatasetId> {
