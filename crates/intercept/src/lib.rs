@@ -103,9 +103,10 @@ impl Keeper {
         weight: Weight,
         watch: &mut Stopwatch,
     ) -> Result<Vec<u8>, CaptureError> {
+        watch.next("take out");
         let store = self.shelf.store()?;
         let mut captured = capture::take(result, &store)?;
-        watch.lap("take out");
+        watch.next("profile, count and write");
         let is_long = captured.bytes() >= MIN_ASIDE_BYTES;
         let Captured { payloads, files } = &mut captured;
         let ((written, tokens), profile) = both(
@@ -115,7 +116,7 @@ impl Keeper {
         );
         written?;
         let profile = profile?;
-        watch.lap("profile, count and write");
+        watch.next("summarise");
         let viewer = self.policy.viewer(call);
         let mut finished = captured.finish(call, &profile, weight, tokens, &viewer)?;
         let advice = self.after_capture.as_ref().map(|after_capture| after_capture.advice());
@@ -124,17 +125,17 @@ impl Keeper {
         let afterwards = Afterwards { advice: advice.as_deref(), compressed_after, is_structured };
         let summary = summarise::of(finished.dataset(), &profile, &self.policy, afterwards);
         finished.set_summary_tokens(forebay_records::tokens(&summary.text));
-        watch.lap("summarise");
+        watch.next("commit");
         // The catalog is written when the summary is on its way.
         let dataset = finished.commit_and_enter_later()?;
         self.usage.write_soon();
-        watch.lap("commit");
+        watch.next("replace");
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
         if let Some(after_capture) = &self.after_capture {
             after_capture.kept(&dataset);
         }
         let replacement = replace::result(result, &summary)?;
-        watch.lap("replace");
+        watch.stop();
         Ok(replacement)
     }
 }
@@ -166,12 +167,11 @@ impl Interceptor for Keeper {
     }
 
     fn on_result(&self, call: &Call, payload: &Payload) -> Result<Verdict, HookError> {
-        let mut watch = Stopwatch::start();
+        let mut watch = Stopwatch::start("read");
         let result = ToolResult::read(payload)?;
-        watch.lap("read");
+        watch.next("detect");
         let weight = detect::oversized(&result, call, self.limit(call), self.policy.tokenizer)?;
         let Some(weight) = weight else { return Ok(Verdict::Pass) };
-        watch.lap("detect");
         match (self.keep(call, &result, weight, &mut watch), self.policy.on_store_failure) {
             (Ok(replacement), _) => {
                 events::stages(call, weight.bytes, &watch);

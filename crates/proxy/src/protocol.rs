@@ -10,6 +10,7 @@ mod era;
 pub(crate) mod methods;
 mod multiplex;
 mod pending;
+mod principal;
 pub(crate) mod roots;
 mod tasks;
 
@@ -17,6 +18,7 @@ pub use self::{
     call::{Call, Purpose},
     era::Era,
     pending::Pending,
+    principal::Principal,
 };
 pub(crate) use self::{
     cancellation::Cancellation,

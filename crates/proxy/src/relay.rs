@@ -4,6 +4,16 @@
 //! Nearly always the answer is that it passes: the very bytes go on, uncopied. Only what an
 //! interceptor watches is kept and taken through the chain, which may block, so the transport
 //! decides on which thread.
+//!
+//! | verb | what happens |
+//! |---|---|
+//! | `client_line`, `upstream_line` | it is decided whether a line passes, is answered, dropped, or consulted about |
+//! | `client_line_passed`, `upstream_line_passed` | a line that has gone on unread is taken note of |
+//! | `consult` | the chain is asked about parts of a line; what is to be sent comes later |
+//! | `turn_away` | the same, without asking: too much is in the chain |
+//! | `give_up` | nobody waits for some calls any more, and their hooks are told |
+//! | `client_is_gone` | nobody waits for any |
+//! | `abandon` | the upstream is gone: all that it left is answered, and what comes is refused |
 
 mod consulting;
 

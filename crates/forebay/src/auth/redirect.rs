@@ -1,12 +1,17 @@
 //! The answer to a login, which the browser brings to an address on this machine.
 
-use std::time::Duration;
+use std::{convert::Infallible, future, time::Duration};
 
 use anyhow::{Context, Result, anyhow, bail};
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use reqwest::Url;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::mpsc,
     task::JoinSet,
     time::timeout,
 };
@@ -15,7 +20,7 @@ use tokio::{
 const PATH: &str = "/callback";
 /// How long a visitor may take to say what it wants, and how much it may say.
 const VISIT: Duration = Duration::from_secs(10);
-const MAX_REQUEST_BYTES: u64 = 16 * 1024;
+const MAX_REQUEST_BYTES: usize = 16 * 1024;
 
 /// Waits for the answer on the loopback interface.
 #[derive(Debug)]
@@ -90,40 +95,54 @@ impl Door {
 }
 
 /// Hears what a visitor wants and answers it; `None` if it says nothing.
-async fn received(mut stream: TcpStream, expected: Expected) -> Option<Visit> {
-    let target = timeout(VISIT, target(&mut stream)).await.ok()??;
-    let visit = judged(&target, &expected);
-    let (status, page) = match &visit {
-        Visit::Stray(why) => ("400 Bad Request", (*why).to_owned()),
-        Visit::Answer(_) => {
-            ("200 OK", "Forebay has its answer. You can close this window.".to_owned())
-        }
-        Visit::Refusal(why) => {
-            ("200 OK", format!("The login was refused: {why}. You can close this window."))
-        }
-    };
-    let length = page.len() + 1;
-    let response = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
-         Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{page}\n"
-    );
+async fn received(stream: TcpStream, expected: Expected) -> Option<Visit> {
+    let (bring, mut brought) = mpsc::channel(1);
+    let service = service_fn(|request: Request<Incoming>| {
+        let visit = match request.method() {
+            &Method::GET => judged(&request.uri().to_string(), &expected),
+            _ => Visit::Stray("There is nothing to send here."),
+        };
+        let response = visit.response();
+        // There is one request on a connection.
+        let _ = bring.try_send(visit);
+        future::ready(Ok::<_, Infallible>(response))
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(VISIT)
+        .max_buf_size(MAX_REQUEST_BYTES)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), service);
     // What the browser shows is not what the login depends on.
-    let _ = timeout(VISIT, stream.write_all(response.as_bytes())).await;
-    let _ = stream.shutdown().await;
-    Some(visit)
+    let _ = timeout(2 * VISIT, connection).await;
+    brought.try_recv().ok()
 }
 
-/// What the first line of a request asks for, once its head is whole.
-async fn target(stream: &mut TcpStream) -> Option<String> {
-    let mut head = Vec::new();
-    let mut limited = stream.take(MAX_REQUEST_BYTES);
-    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        if limited.read_buf(&mut head).await.ok()? == 0 {
-            return None;
+impl Visit {
+    /// What the browser shows.
+    fn response(&self) -> Response<Full<Bytes>> {
+        let (status, page) = match self {
+            Self::Stray(why) => (StatusCode::BAD_REQUEST, (*why).to_owned()),
+            Self::Answer(_) => {
+                let page = "Forebay has its answer. You can close this window.";
+                (StatusCode::OK, page.to_owned())
+            }
+            Self::Refusal(why) => {
+                let page = format!("The login was refused: {why}. You can close this window.");
+                (StatusCode::OK, page)
+            }
+        };
+        let mut response = Response::new(Full::from(format!("{page}\n")));
+        *response.status_mut() = status;
+        for (name, value) in [
+            (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+            (header::CACHE_CONTROL, "no-store"),
+            (header::REFERRER_POLICY, "no-referrer"),
+        ] {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
+        response
     }
-    let line = String::from_utf8_lossy(&head).lines().next()?.to_owned();
-    line.strip_prefix("GET ")?.split(' ').next().map(str::to_owned)
 }
 
 /// Tells the answer from what somebody else has sent the browser here with.

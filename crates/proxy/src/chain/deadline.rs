@@ -98,7 +98,9 @@ impl Stage {
                 });
             }
         });
+        let session = tracing::debug_span!("session", id = &*call.session);
         let span = tracing::debug_span!(
+            parent: &session,
             "call",
             method = call.method,
             tool = call.tool(),

@@ -5,6 +5,7 @@
 //! the relay needs to know what an answer is about.
 
 mod events;
+mod resumption;
 mod sessions;
 
 use std::{io, sync::Arc};

@@ -1,8 +1,7 @@
 //! A stream of events on its way from a remote upstream to a client.
 //!
-//! Every event passes at once, also while a result that came before it is being captured. A client
-//! resumes a stream after the last id it has seen, so an id is only passed on once everything up to
-//! it has been: what overtakes goes without its id, and what was overtaken carries the newest one.
+//! Every event passes at once, also while a result that came before it is being captured; [`Resumption`]
+//! says with which id, so that a client that comes back misses nothing.
 //!
 //! All of it runs in the task that writes to the client, but for the chain: an event wakes up nobody
 //! else on its way.
@@ -24,7 +23,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{super::reply, Conversation};
+use super::{super::reply, Conversation, resumption::Resumption};
 use crate::{
     body::{Body, Hold, Message, Source},
     events, limits,
@@ -39,8 +38,7 @@ pub(super) struct EventPump {
     out: mpsc::Sender<io::Result<Bytes>>,
     /// Events of which the chain has something to decide.
     delayed: FuturesUnordered<JoinHandle<(Fields, Message)>>,
-    /// The id of the last event that came.
-    newest: Option<String>,
+    resumption: Resumption,
     /// All is said; if it is dropped before, the client is gone.
     is_over: bool,
 }
@@ -70,7 +68,8 @@ impl EventPump {
     ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
         let (out, mut frames) = mpsc::channel(limits::PIECES_OF_EVENTS);
         let delayed = FuturesUnordered::new();
-        let pump = Self { conversation, out, delayed, newest: None, is_over: false };
+        let pump =
+            Self { conversation, out, delayed, resumption: Resumption::default(), is_over: false };
         // When the client is gone, so is the connection to the upstream, which draws its own
         // conclusions from it.
         let mut run = Some(Box::pin(pump.run(pieces, answered)));
@@ -100,6 +99,7 @@ impl EventPump {
         let Ok(how) = self.pump(&mut pieces, answered).await else { return };
         // Nothing more comes; what was held up still goes out.
         while let Some(decided) = self.delayed.next().await {
+            self.resumption.release();
             let Ok((fields, message)) = decided else { continue };
             if self.say(fields, message).await.is_err() {
                 return;
@@ -125,6 +125,7 @@ impl EventPump {
                 piece = pieces.next() => piece,
                 // Not in the middle of an event.
                 Some(decided) = self.delayed.next(), if arriving.is_held() => {
+                    self.resumption.release();
                     if let Ok((fields, message)) = decided {
                         self.say(fields, message).await?;
                     }
@@ -187,11 +188,9 @@ impl EventPump {
 
     /// Decides what becomes of an event.
     async fn take_event(&mut self, fields: Fields, body: Body) -> Result<(), Gone> {
-        if fields.id.is_some() {
-            self.newest.clone_from(&fields.id);
-        }
+        self.resumption.came(&fields);
         if body.bytes() == 0 {
-            let fields = self.with_safe_id(fields);
+            let fields = self.resumption.safe(fields);
             return self.send(reply::bare_event(&fields)).await;
         }
         let (said, body) = self.said_before(&fields, body).await;
@@ -251,22 +250,17 @@ impl EventPump {
             let (fields, message) = work.await.map_err(|_| Gone)?;
             return self.say(fields, message).await;
         }
+        self.resumption.hold();
         self.delayed.push(work);
         Ok(())
     }
 
     async fn say(&self, fields: Fields, message: Message) -> Result<(), Gone> {
-        let fields = self.with_safe_id(fields);
+        let fields = self.resumption.safe(fields);
         for piece in reply::event(&fields, message) {
             self.out.send(piece).await.map_err(|_| Gone)?;
         }
         Ok(())
-    }
-
-    /// With an id after which nothing is missing, if there is one.
-    fn with_safe_id(&self, fields: Fields) -> Fields {
-        let id = fields.id.and(self.newest.clone()).filter(|_| self.delayed.is_empty());
-        Fields { id, ..fields }
     }
 
     async fn send(&self, piece: Bytes) -> Result<(), Gone> {
@@ -276,7 +270,7 @@ impl EventPump {
     /// The stream is over. If it cannot be resumed, whoever still waits is told so.
     async fn answer_the_rest(&self, how: &str) -> Result<(), Gone> {
         let Conversation { context, relay, asked, .. } = &self.conversation;
-        if self.newest.is_some() {
+        if self.resumption.is_possible() {
             return Ok(());
         }
         let why = format!("upstream `{}` {how}", context.upstream());
@@ -293,7 +287,7 @@ impl EventPump {
 
 impl Drop for EventPump {
     fn drop(&mut self) {
-        if !self.is_over && self.newest.is_none() {
+        if !self.is_over && !self.resumption.is_possible() {
             // The client cannot come back for the rest.
             self.conversation.forget_asked();
         }
