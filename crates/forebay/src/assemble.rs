@@ -9,7 +9,7 @@ use forebay_proxy::{
     chain::{Chain, Deadlines, Interceptor},
     record::Recorder,
     relay::Relay,
-    router::{Router, UpstreamName},
+    router::Router,
 };
 use forebay_query::{Limits, Service};
 use forebay_store::{Counts, Shelf, Store};
@@ -23,14 +23,13 @@ const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
 /// A process that prepares what was kept ends soon after it has nothing to do.
 const PREPARATION_IDLE: Duration = Duration::from_secs(5);
 
-/// The whole way between one client and one upstream. Unless that is turned off, large results are
+/// The whole way between clients and one upstream, or many. Unless that is turned off, large results are
 /// kept, all are counted, and tools are added that look at what was kept.
 pub(crate) fn relay(
-    upstream: UpstreamName,
+    router: Router,
     mut config: Config,
     recorder: Option<Recorder>,
 ) -> Result<(Relay, Option<Arc<Usage>>)> {
-    let router = Router::sole(upstream);
     if !config.enabled {
         return Ok((Relay::new(router, Chain::default(), recorder), None));
     }
@@ -40,7 +39,7 @@ pub(crate) fn relay(
     // What was kept before is tidied up meanwhile.
     shelf.tidy_if_due();
     let usage = Arc::new(usage(shelf.clone()));
-    let keeper = Keeper::new(shelf.clone(), config.policy.clone(), usage.clone());
+    let keeper = Keeper::new(shelf.clone(), config.policy.clone(), router.clone(), usage.clone());
     let chain: Vec<Arc<dyn Interceptor>> = if config.offer.tools.is_empty() {
         vec![Arc::new(keeper)]
     } else {

@@ -31,7 +31,7 @@ use parking_lot::Mutex;
 use forebay_proxy::{
     body::Payload,
     chain::{HookError, Interceptor, Moment, Verdict},
-    router::UpstreamName,
+    router::{Router, UpstreamName},
     session::{Call, SubjectKind},
 };
 use forebay_records::both;
@@ -40,7 +40,8 @@ use forebay_store::{Dataset, Shelf};
 pub use capture::CaptureError;
 pub use forebay_records::{Inference, Tokenizer};
 pub use policy::{
-    DEFAULT_THRESHOLD, Glob, OnStoreFailure, OutputSchema, Policy, ToolRule, When, known_clients,
+    DEFAULT_THRESHOLD, Glob, Keeping, OnStoreFailure, OutputSchema, Policy, ToolRule, When,
+    known_clients,
 };
 pub use restore::restore;
 pub use usage::Usage;
@@ -66,6 +67,7 @@ const MIN_ASIDE_BYTES: usize = 32 * 1024;
 pub struct Keeper {
     shelf: Arc<Shelf>,
     policy: Policy,
+    router: Router,
     usage: Arc<Usage>,
     after_capture: Option<Arc<dyn AfterCapture>>,
     /// Tools that draw an interface of their own from their result, as the lists of tools of each upstream
@@ -74,9 +76,10 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// An interceptor that keeps results on `shelf` as `policy` says, and counts all in `usage`.
-    pub fn new(shelf: Arc<Shelf>, policy: Policy, usage: Arc<Usage>) -> Self {
-        Self { shelf, policy, usage, after_capture: None, exempt: Mutex::default() }
+    /// An interceptor that keeps results on `shelf` as `policy` says, and counts all in `usage`. The router
+    /// knows whose the tools in a list are.
+    pub fn new(shelf: Arc<Shelf>, policy: Policy, router: Router, usage: Arc<Usage>) -> Self {
+        Self { shelf, policy, router, usage, after_capture: None, exempt: Mutex::default() }
     }
 
     /// The same, with something that comes after each result.
@@ -90,7 +93,10 @@ impl Keeper {
         let exempt = self.exempt.lock();
         let is_exempt = |tool| exempt.get(&call.upstream).is_some_and(|tools| tools.contains(tool));
         match call.tool() {
-            Some(tool) if !is_exempt(tool) => self.policy.limit_for(tool, call.client.as_deref()),
+            Some(tool) if !is_exempt(tool) => {
+                let (server, client) = (call.upstream.as_str(), call.client.as_deref());
+                self.policy.limit_for(server, tool, client)
+            }
             _ => Limit::Never,
         }
     }
@@ -184,12 +190,18 @@ impl Interceptor for Keeper {
         }
     }
 
-    fn on_tool_list(&self, call: &Call, list: &Payload) -> Result<Verdict, HookError> {
+    fn on_tool_list(&self, _call: &Call, list: &Payload) -> Result<Verdict, HookError> {
         let list = replace::in_memory(list)?;
         let mut all_exempt = self.exempt.lock();
-        let exempt = all_exempt.entry(call.upstream.clone()).or_default();
-        exempt.extend(replace::tools_with_interface(&list));
-        let may_be_replaced = |tool: &str| self.policy.may_keep(tool) && !exempt.contains(tool);
+        for called in replace::tools_with_interface(&list) {
+            let (upstream, tool) = self.router.tool(&called);
+            all_exempt.entry(upstream).or_default().insert(tool.to_string());
+        }
+        let may_be_replaced = |called: &str| {
+            let (upstream, tool) = self.router.tool(called);
+            let is_exempt = all_exempt.get(&upstream).is_some_and(|it| it.contains(&*tool));
+            !is_exempt && self.policy.may_keep(upstream.as_str(), &tool)
+        };
         let changed = replace::tool_list(&list, self.policy.output_schema, may_be_replaced);
         Ok(changed.map_or(Verdict::Pass, Verdict::Replace))
     }

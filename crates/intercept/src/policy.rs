@@ -5,6 +5,8 @@
 mod glob;
 mod presets;
 
+use std::collections::HashMap;
+
 use forebay_proxy::session::Call;
 use forebay_records::{Inference, Tokenizer};
 use forebay_store::{Principal, Scope, Viewer};
@@ -29,6 +31,8 @@ pub struct Policy {
     pub excluded_tools: Vec<Glob>,
     /// What holds for some tools; the first that fits does.
     pub tools: Vec<ToolRule>,
+    /// What holds for single servers, by their names, before what holds for all.
+    pub servers: HashMap<String, Keeping>,
     /// Whether a call's arguments are kept with its result.
     pub keep_arguments: bool,
     /// How much is looked at to describe the fields.
@@ -41,6 +45,17 @@ pub struct Policy {
     pub scope: Scope,
     /// The project of a session whose client tells none: where we were started.
     pub directory: Option<String>,
+}
+
+/// What holds for the results of one server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keeping {
+    /// As in [`Policy`].
+    pub threshold: Option<u64>,
+    /// As in [`Policy`].
+    pub excluded_tools: Vec<Glob>,
+    /// As in [`Policy`].
+    pub tools: Vec<ToolRule>,
 }
 
 /// What holds for the tools of a pattern.
@@ -102,6 +117,7 @@ impl Default for Policy {
             summary_tokens: 600,
             excluded_tools: Vec::new(),
             tools: Vec::new(),
+            servers: HashMap::new(),
             keep_arguments: true,
             schema_inference: Inference::default(),
             on_store_failure: OnStoreFailure::default(),
@@ -124,19 +140,22 @@ impl Policy {
         }
     }
 
-    /// What a result of `tool` may have before it is kept from a client of that name.
-    pub(crate) fn limit_for(&self, tool: &str, client: Option<&str>) -> Limit {
-        if self.excluded_tools.iter().any(|pattern| pattern.matches(tool)) {
+    /// What a result of a server's `tool` may have before it is kept from a client of that name.
+    pub(crate) fn limit_for(&self, server: &str, tool: &str, client: Option<&str>) -> Limit {
+        let of_server = self.servers.get(server);
+        let excluded = of_server.iter().flat_map(|it| &it.excluded_tools);
+        if excluded.chain(&self.excluded_tools).any(|pattern| pattern.matches(tool)) {
             return Limit::Never;
         }
-        if let Some(rule) = self.tools.iter().find(|rule| rule.pattern.matches(tool)) {
+        let mut rules = of_server.iter().flat_map(|it| &it.tools).chain(&self.tools);
+        if let Some(rule) = rules.find(|rule| rule.pattern.matches(tool)) {
             return match rule.when {
                 When::Always => Limit::Always,
                 When::Never => Limit::Never,
                 When::Over(tokens) => Limit::Over { tokens, bytes: None },
             };
         }
-        match self.threshold {
+        match of_server.and_then(|it| it.threshold).or(self.threshold) {
             Some(tokens) => Limit::Over { tokens, bytes: None },
             None => Limit::Over {
                 tokens: DEFAULT_THRESHOLD,
@@ -152,9 +171,9 @@ impl Policy {
         (tokens, client.and_then(presets::max_bytes))
     }
 
-    /// True if a result of `tool` may be kept.
-    pub(crate) fn may_keep(&self, tool: &str) -> bool {
-        self.limit_for(tool, None) != Limit::Never
+    /// True if a result of a server's `tool` may be kept.
+    pub(crate) fn may_keep(&self, server: &str, tool: &str) -> bool {
+        self.limit_for(server, tool, None) != Limit::Never
     }
 }
 
@@ -190,7 +209,7 @@ mod tests {
     fn the_first_rule_that_fits_holds_and_exclusions_go_before_rules() {
         let mut policy = policy();
         let over = |tokens| Limit::Over { tokens, bytes: None };
-        let limit = |policy: &Policy, tool| policy.limit_for(tool, None);
+        let limit = |policy: &Policy, tool| policy.limit_for("s", tool, None);
         assert_eq!(limit(&policy, "list_all"), Limit::Always);
         assert_eq!(limit(&policy, "list_some_all"), over(100));
         assert_eq!(limit(&policy, "get_all"), Limit::Never);
@@ -198,15 +217,31 @@ mod tests {
         assert_eq!(limit(&policy, "other"), over(8_192));
         policy.threshold = Some(9);
         assert_eq!(limit(&policy, "other"), over(9));
-        assert!(policy.may_keep("list_all") && policy.may_keep("x") && !policy.may_keep("get_a"));
+        let may_keep = |tool| policy.may_keep("s", tool);
+        assert!(may_keep("list_all") && may_keep("x") && !may_keep("get_a"));
         policy.excluded_tools.push(Glob::new("list_all"));
         assert_eq!(limit(&policy, "list_all"), Limit::Never);
     }
 
     #[test]
+    fn what_holds_for_a_server_goes_before_what_holds_for_all() {
+        let mut policy = policy();
+        let rule = ToolRule { pattern: Glob::new("list_*"), when: When::Never };
+        let keeping =
+            Keeping { threshold: Some(7), excluded_tools: vec![Glob::new("x")], tools: vec![rule] };
+        policy.servers.insert("s".to_owned(), keeping);
+        let limit = |server, tool| policy.limit_for(server, tool, Some("cline"));
+        assert_eq!((limit("s", "x"), limit("s", "list_all")), (Limit::Never, Limit::Never));
+        assert_eq!(limit("s", "other"), Limit::Over { tokens: 7, bytes: None });
+        assert_eq!(limit("s", "get_a"), Limit::Never, "what holds for all holds there, too");
+        assert_eq!(limit("t", "list_all"), Limit::Always);
+        assert_eq!(limit("t", "other"), Limit::Over { tokens: 8_192, bytes: Some(8_000) });
+    }
+
+    #[test]
     fn a_known_client_has_a_limit_of_its_own_unless_one_is_set() {
         let mut policy = policy();
-        let cline = |policy: &Policy, tool| policy.limit_for(tool, Some("cline"));
+        let cline = |policy: &Policy, tool| policy.limit_for("s", tool, Some("cline"));
         let limit = Limit::Over { tokens: 8_192, bytes: Some(8_000) };
         assert_eq!(cline(&policy, "other"), limit);
         assert_eq!(cline(&policy, "list_x"), Limit::Over { tokens: 100, bytes: None });

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use forebay_proxy::{
     body::Source,
-    router::UpstreamName,
     session::{FromClient, Session},
 };
 use forebay_records::tokens_up_to;
@@ -41,7 +40,8 @@ impl Bench {
         let shelf = Shelf::new(home.path(), Durability::RightAfter, Retention::default());
         let written: Arc<Mutex<Vec<Written>>> = Arc::default();
         let usage = Arc::new(usage_written_to(&written));
-        let keeper = Keeper::new(Arc::new(shelf), policy, usage).followed_by(Arc::new(Tools));
+        let keeper =
+            Keeper::new(Arc::new(shelf), policy, router(), usage).followed_by(Arc::new(Tools));
         Self { home, written, keeper }
     }
 
@@ -85,10 +85,14 @@ fn settled(text: &str, dataset: &Dataset) -> String {
     text.replace(&home, "FOLDER").replace(dataset.id().as_str(), "dataset_ID")
 }
 
+fn router() -> Router {
+    Router::sole(UpstreamName::new("shop"))
+}
+
 fn call(tool: &str) -> Arc<Call> {
     let line = json!({"id": 1, "method": "tools/call", "params": {"name": tool}}).to_string();
     let Line::Message(envelope) = Line::of(line.as_bytes()) else { panic!() };
-    let mut session = Session::new(UpstreamName::new("shop"));
+    let mut session = Session::new(router());
     match session.client_sent(&envelope, Source::Line(line.as_bytes())) {
         FromClient::ToolCall(call) => call,
         other => panic!("{other:?}"),

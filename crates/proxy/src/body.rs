@@ -323,6 +323,24 @@ impl Message {
         Self(parts)
     }
 
+    /// The line as one body: the one that it was, if nothing in it is new.
+    pub(crate) fn into_body(mut self, spool: &Spool) -> io::Result<Body> {
+        if let [Payload { body, span }] = self.0.as_slice()
+            && *span == (0..body.bytes())
+            && let Some(Payload { body, span }) = self.0.pop()
+        {
+            match Arc::try_unwrap(body) {
+                Ok(body) => return Ok(body),
+                Err(body) => self.0.push(Payload { body, span }),
+            }
+        }
+        let mut hold = Hold::new(spool);
+        for piece in self.pieces() {
+            hold.push(&piece?)?;
+        }
+        Ok(hold.finish())
+    }
+
     /// The whole line in memory.
     pub(crate) fn into_bytes(self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.bytes()).unwrap_or(0));

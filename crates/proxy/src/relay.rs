@@ -112,7 +112,7 @@ pub struct Outgoing {
 impl Relay {
     /// A relay for one client and one upstream.
     pub fn new(router: Router, chain: Chain, recorder: Option<Recorder>) -> Self {
-        let session = Session::new(router.upstream().clone());
+        let session = Session::new(router.clone());
         Self::with(session, router, Arc::new(chain), recorder.map(Arc::new))
     }
 
@@ -126,7 +126,7 @@ impl Relay {
     /// A relay for another session of the upstream's, which may call other tasks by the same ids.
     #[must_use]
     pub fn for_session(&self) -> Self {
-        let session = Session::new(self.upstream().clone());
+        let session = Session::new(self.router.clone());
         Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
     }
 
@@ -150,7 +150,7 @@ impl Relay {
 
     /// The upstream's name.
     pub fn upstream(&self) -> &UpstreamName {
-        self.router.upstream()
+        self.router.whole()
     }
 
     /// True if a long line from the upstream need not be held, because nobody may want to see it.

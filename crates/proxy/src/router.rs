@@ -1,26 +1,43 @@
 //! Hop 3: which upstream a call is for.
 
+mod names;
+
 use std::{fmt, sync::Arc};
+
+pub use self::names::{Names, Prefix};
 
 /// The name by which an upstream is known in errors, logs and on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UpstreamName(Arc<str>);
 
-/// Names the upstream that owns a tool, a resource or a prompt.
+/// Names the upstream that has a tool, and what the tool is called there.
 #[derive(Debug, Clone)]
 pub struct Router {
-    only: UpstreamName,
+    whole: UpstreamName,
+    names: Option<Arc<Names>>,
 }
 
 impl Router {
     /// A router for a client with one upstream.
     pub fn sole(upstream: UpstreamName) -> Self {
-        Self { only: upstream }
+        Self { whole: upstream, names: None }
     }
 
-    /// The upstream that a client's message goes to: with one upstream, the same for all.
-    pub fn upstream(&self) -> &UpstreamName {
-        &self.only
+    /// A router for a client with many upstreams; `whole` is what all of them are called together.
+    pub fn group(whole: UpstreamName, names: Arc<Names>) -> Self {
+        Self { whole, names: Some(names) }
+    }
+
+    /// The upstream, or all of them together.
+    pub fn whole(&self) -> &UpstreamName {
+        &self.whole
+    }
+
+    /// The upstream that has the tool which clients call by this name, and what it is called there. What
+    /// no upstream is known to have is as it is called.
+    pub fn tool(&self, called: &str) -> (UpstreamName, Arc<str>) {
+        let found = self.names.as_ref().and_then(|names| names.tool(called));
+        found.unwrap_or_else(|| (self.whole.clone(), called.into()))
     }
 }
 

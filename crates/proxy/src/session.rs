@@ -30,7 +30,7 @@ use crate::{
         methods::{self, Answer, Params},
         roots,
     },
-    router::UpstreamName,
+    router::{Router, UpstreamName},
 };
 
 /// A conversation between one client and its upstream.
@@ -38,7 +38,7 @@ use crate::{
 pub struct Session {
     /// For whom the client acts.
     principal: Principal,
-    upstream: UpstreamName,
+    router: Router,
     /// What tells this session from all others, on this machine and at any time.
     id: Arc<str>,
     era: Era,
@@ -107,10 +107,10 @@ pub enum SubjectKind {
 
 impl Session {
     /// A session in which nothing has been said.
-    pub fn new(upstream: UpstreamName) -> Self {
+    pub fn new(router: Router) -> Self {
         Self {
             principal: Principal::local(),
-            upstream,
+            router,
             id: new_id(),
             era: Era::Unknown,
             client: None,
@@ -127,7 +127,7 @@ impl Session {
     /// request, and a task that was started in one is asked for in the next.
     #[must_use]
     pub fn for_request(&self) -> Self {
-        Self { tasks: self.tasks.clone(), id: self.id.clone(), ..Self::new(self.upstream.clone()) }
+        Self { tasks: self.tasks.clone(), id: self.id.clone(), ..Self::new(self.router.clone()) }
     }
 
     /// What tells this session from all others.
@@ -246,18 +246,21 @@ impl Session {
         {
             self.client = Some(name.as_str().into());
         }
+        let progress_token = params.progress_token.clone();
+        let mut purpose = methods::purpose(method, params, |task_id| self.tasks.origin(task_id));
+        let upstream = self.upstream_of(&mut purpose);
         let call = Arc::new(Call {
             id: id.clone(),
             method: method.to_owned(),
             principal: self.principal.clone(),
-            upstream: self.upstream.clone(),
+            upstream,
             era: self.era,
             client: self.client.clone(),
             session: self.session_of(self.client.as_deref()),
             root: self.root.clone(),
-            progress_token: params.progress_token.clone(),
+            progress_token,
             arguments: OnceLock::new(),
-            purpose: methods::purpose(method, params, |task_id| self.tasks.origin(task_id)),
+            purpose,
             number: self.asked,
             cancellation: Cancellation::default(),
         });
@@ -270,6 +273,24 @@ impl Session {
             | Purpose::TaskState { .. }
             | Purpose::Subscription
             | Purpose::Other => FromClient::Forward,
+        }
+    }
+
+    /// The upstream that a request is for, which may have another name for what it is about.
+    fn upstream_of(&self, purpose: &mut Purpose) -> UpstreamName {
+        match purpose {
+            Purpose::ToolCall { tool, called } => {
+                let (upstream, own) = self.router.tool(called);
+                *tool = own;
+                upstream
+            }
+            Purpose::TaskResult { origin } | Purpose::TaskState { origin } => {
+                origin.upstream.clone()
+            }
+            Purpose::Handshake
+            | Purpose::ToolList { .. }
+            | Purpose::Subscription
+            | Purpose::Other => self.router.whole().clone(),
         }
     }
 

@@ -1,22 +1,28 @@
-//! Upstreams: child processes, and servers that are reached by HTTP.
+//! Upstreams: child processes, servers that are reached by HTTP, and groups of both.
 //!
 //! [`child`] starts a process and makes sure that it ends; [`launcher`] does the same for tasks.
 //! [`remote`] sends requests to a server elsewhere, and [`bridge`] makes such a server look like a child:
-//! lines in, lines out. [`piped`] is either of them at the end of two pipes.
+//! lines in, lines out ([`beside`]). [`group`] does the same of many upstreams. [`piped`] is any of them at the
+//! end of two pipes.
 
+pub(crate) mod beside;
 pub(crate) mod bridge;
 pub(crate) mod child;
+pub(crate) mod group;
 pub(crate) mod launcher;
 pub(crate) mod piped;
 pub(crate) mod remote;
 
 pub use self::{
     child::Command,
+    group::{GroupSettings, MemberSettings, Memory, Plan, Standing, State, Way},
     remote::{
         Credentials, CredentialsError, Pending, Reached, Remote, RemoteError, RemoteSettings,
         explain, shown_url,
     },
 };
+
+use std::sync::Arc;
 
 /// An upstream that is to be started.
 pub enum Upstream {
@@ -24,4 +30,6 @@ pub enum Upstream {
     Command(Command),
     /// Something that is reached by HTTP.
     Remote(Box<Remote>),
+    /// Many of both.
+    Group(Arc<GroupSettings>),
 }

@@ -70,7 +70,8 @@ impl Toolbox {
 
     /// The upstream's own name of a tool that is offered under another, because one of ours has it.
     fn theirs<'c>(&self, call: &'c Call) -> Option<&'c str> {
-        let name = call.tool()?;
+        // What a router knows is not called so because of us.
+        let name = call.called().filter(|called| call.tool() == Some(*called))?;
         let (_, plain) = name.split_once(SEPARATOR)?;
         (self.tool(plain).is_some() && name == beside_ours(&call.upstream, plain)).then_some(plain)
     }
@@ -127,7 +128,7 @@ impl Interceptor for Toolbox {
     }
 
     fn owns(&self, call: &Call) -> bool {
-        call.tool().is_some_and(|name| self.tool(name).is_some()) || self.theirs(call).is_some()
+        call.called().is_some_and(|name| self.tool(name).is_some()) || self.theirs(call).is_some()
     }
 
     fn on_call(
@@ -141,7 +142,7 @@ impl Interceptor for Toolbox {
             params["name"] = plain.into();
             return Ok(CallVerdict::Rewrite(params.to_string().into_bytes()));
         }
-        let Some(tool) = call.tool().and_then(|name| self.tool(name)) else {
+        let Some(tool) = call.called().and_then(|name| self.tool(name)) else {
             return Ok(CallVerdict::Forward);
         };
         let reply = match serde_json::from_reader::<_, Value>(params.reader()) {

@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
         }
         Target::Url(settings) => http::Upstream::Remote(Remote::new(settings)?),
     };
-    let (relay, usage) = assemble::relay(name, config, recorder)?;
+    let (relay, usage) = assemble::relay(Router::sole(name), config, recorder)?;
     http::serve(target, relay, settings, say_address).map_err(|error| match error {
         // It says all that is to be said.
         ProxyError::UpstreamStart { .. } => anyhow!("{error}"),

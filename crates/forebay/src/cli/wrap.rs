@@ -15,6 +15,7 @@ use forebay_proxy::{
     ProxyError,
     client::stdio::{self, Ended, Settings},
     relay::Relay,
+    router::Router,
     upstream::{self, Remote},
 };
 
@@ -107,7 +108,7 @@ fn prepare(arguments: WrapArguments) -> Result<Prepared> {
         Target::Command(command) => upstream::Upstream::Command(command),
         Target::Url(remote) => upstream::Upstream::Remote(Box::new(Remote::new(remote)?)),
     };
-    let (relay, usage) = assemble::relay(name, config, recorder)?;
+    let (relay, usage) = assemble::relay(Router::sole(name), config, recorder)?;
     Ok(Prepared { upstream, relay, usage, settings })
 }
 

@@ -16,7 +16,6 @@ use forebay_testkit::{
 
 use crate::{call, forebay, text_of, unanswered, untouched_fixture, upstream_pid, wrapped_fixture};
 
-const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
 
@@ -476,11 +475,11 @@ fn forebay_killed_takes_an_upstream_along_that_ignores_sigterm() {
 
 #[test]
 fn a_signal_to_forebay_reaches_the_upstream() {
-    let script = "trap 'echo got INT; exit 9' INT; echo ready; while :; do sleep 0.01; done";
+    let script = "trap 'echo got TERM; exit 9' TERM; echo ready; while :; do sleep 0.01; done";
     let mut peer = Peer::start(&mut wrapped_script(script));
     assert_eq!(peer.next_line(), "ready");
-    kill(SIGINT, peer.child.id());
-    assert_eq!(peer.next_line(), "got INT");
+    kill(SIGTERM, peer.child.id());
+    assert_eq!(peer.next_line(), "got TERM");
     assert_eq!(peer.wait().code(), Some(9));
 }
 

@@ -50,8 +50,10 @@ pub enum Purpose {
     },
     /// `tools/call`.
     ToolCall {
-        /// The tool's name.
+        /// The tool's name, as its upstream has it.
         tool: Arc<str>,
+        /// What the client calls it: with many upstreams, something that tells whose it is.
+        called: Arc<str>,
     },
     /// Legacy `tasks/result`.
     TaskResult {
@@ -73,10 +75,23 @@ impl Call {
     /// The tool that is called, if one is.
     pub fn tool(&self) -> Option<&str> {
         match &self.purpose {
-            Purpose::ToolCall { tool } => Some(tool),
+            Purpose::ToolCall { tool, .. } => Some(tool),
             Purpose::TaskResult { origin } | Purpose::TaskState { origin } => origin.tool(),
             Purpose::Handshake
             | Purpose::ToolList { .. }
+            | Purpose::Subscription
+            | Purpose::Other => None,
+        }
+    }
+
+    /// What the client calls the tool, if one is called.
+    pub fn called(&self) -> Option<&str> {
+        match &self.purpose {
+            Purpose::ToolCall { called, .. } => Some(called),
+            Purpose::Handshake
+            | Purpose::ToolList { .. }
+            | Purpose::TaskResult { .. }
+            | Purpose::TaskState { .. }
             | Purpose::Subscription
             | Purpose::Other => None,
         }

@@ -93,7 +93,9 @@ pub(crate) fn purpose(
         "initialize" | "server/discover" => Purpose::Handshake,
         "tools/list" => Purpose::ToolList { is_continued: params.is_continued },
         "tools/call" => {
-            params.name.map_or(Purpose::Other, |tool| Purpose::ToolCall { tool: tool.into() })
+            let called = params.name.map(Arc::<str>::from);
+            called
+                .map_or(Purpose::Other, |called| Purpose::ToolCall { tool: called.clone(), called })
         }
         "tasks/result" => {
             origin(params.task_id).map_or(Purpose::Other, |origin| Purpose::TaskResult { origin })
@@ -130,6 +132,12 @@ pub(crate) fn answer(source: Source<'_>, result: &Range<u64>) -> Answer {
         }
     }
     Answer::Result
+}
+
+/// Modern: true if the client is to answer something and ask again, however long that is.
+pub(crate) fn requires_input(source: Source<'_>, result: &Range<u64>) -> bool {
+    let [result_type] = source.members(result, ["resultType"]);
+    result_type.and_then(|value| text(value.scalar)).as_deref() == Some("input_required")
 }
 
 /// Where the tool's result stands in a modern task's state, once the task is completed.

@@ -1,13 +1,12 @@
 //! A remote upstream as a session on stdio sees one: lines in, lines out.
 //!
 //! Each line of the client's is posted; what comes back, in whichever form, becomes lines again.
-//! All of it runs on one thread beside the session, joined to it by two pipes. A message is written
-//! whole once it has come whole, so that a long one holds up no other while it arrives.
+//! All of it runs on one thread beside the session. A message is written whole once it has come whole, so
+//! that a long one holds up no other while it arrives.
 
 mod exchange;
 mod failure;
 mod legacy;
-mod lines;
 mod posting;
 mod refusal;
 mod stream;
@@ -15,9 +14,7 @@ mod stream;
 use std::{
     collections::{HashMap, HashSet},
     io,
-    os::fd::OwnedFd,
     sync::Arc,
-    thread,
     time::Duration,
 };
 
@@ -26,7 +23,6 @@ use parking_lot::{Mutex, MutexGuard};
 use forebay_wire::Id;
 use http::{HeaderMap, Method};
 use tokio::{
-    net::unix::pipe,
     sync::{mpsc, oneshot, watch},
     task::{AbortHandle, JoinSet},
     time::{sleep, timeout},
@@ -34,83 +30,33 @@ use tokio::{
 
 use self::{
     legacy::Legacy,
-    lines::{Incoming, Lane, Lines},
     posting::{Posting, PostingKind},
     stream::Reception,
 };
-use super::Remote;
+use super::{
+    Remote,
+    beside::{self, Incoming, Lane, Lines, Session, Stop, told},
+};
 use crate::{
     body::{Message, Spool},
     events, limits,
     streamable::{look, tool_headers::ToolHeaders},
 };
 
-/// A bridge that has just been started.
-pub(crate) struct Started {
-    pub(crate) bridge: Running,
-    pub(crate) input: OwnedFd,
-    pub(crate) output: OwnedFd,
-}
-
-/// A bridge under way.
-pub(crate) struct Running {
-    stop: watch::Sender<Stop>,
-    thread: Mutex<Option<thread::JoinHandle<()>>>,
-}
-
-/// Whether the bridge is to end before its input does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stop {
-    /// It is not.
-    No,
-    /// It says what is left to say, and ends.
-    Soon,
-    /// It ends.
-    Now,
-}
-
 /// Starts a bridge to `remote`.
-pub(crate) fn start(remote: Remote, spool: Spool) -> io::Result<Started> {
-    let (from_client, input) = io::pipe()?;
-    let (output, to_client) = io::pipe()?;
-    let (stop, stopped) = watch::channel(Stop::No);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (source, sink) = {
-        let _inside = runtime.enter();
-        let source = pipe::Receiver::from_owned_fd(from_client.into())?;
-        (source, pipe::Sender::from_owned_fd(to_client.into())?)
-    };
-    let bridge = Arc::new(Bridge {
-        remote,
-        spool: spool.clone(),
-        lane: Arc::new(Lane::new(sink)),
-        legacy: Legacy::new(),
-        pending: Mutex::default(),
-        running: Mutex::default(),
-        tools: Mutex::default(),
-    });
-    let thread = thread::Builder::new().name("bridge".to_owned()).spawn(move || {
-        runtime.block_on(bridge.run(Lines::new(source, spool), stopped));
-        // Someone who looks up a name is not waited for.
-        runtime.shutdown_background();
-    })?;
-    let bridge = Running { stop, thread: Mutex::new(Some(thread)) };
-    Ok(Started { bridge, input: input.into(), output: output.into() })
-}
-
-impl Running {
-    pub(crate) fn stop(&self, stop: Stop) {
-        self.stop.send_if_modified(|current| {
-            let is_sooner = stop > *current;
-            *current = (*current).max(stop);
-            is_sooner
+pub(crate) fn start(remote: Remote, spool: Spool) -> io::Result<beside::Started> {
+    beside::start("bridge", spool.clone(), move |Session { lines, lane, stop }| {
+        let bridge = Arc::new(Bridge {
+            remote,
+            spool,
+            lane: Arc::new(lane),
+            legacy: Legacy::new(),
+            pending: Mutex::default(),
+            running: Mutex::default(),
+            tools: Mutex::default(),
         });
-    }
-
-    /// The thread that it runs on, for the first who asks.
-    pub(crate) fn thread(&self) -> Option<thread::JoinHandle<()>> {
-        self.thread.lock().take()
-    }
+        bridge.run(lines, stop)
+    })
 }
 
 struct Bridge {
@@ -301,9 +247,4 @@ impl Bridge {
     fn tools(&self) -> MutexGuard<'_, ToolHeaders> {
         self.tools.lock()
     }
-}
-
-/// Waits until we are told to stop that soon, or nobody can tell us any more.
-async fn told(stop: &mut watch::Receiver<Stop>, how: Stop) {
-    let _ = stop.wait_for(|told| *told >= how).await;
 }

@@ -1,4 +1,4 @@
-//! A child process and its pipes, for tasks.
+//! A child process and its pipes, for tasks; and a server elsewhere that looks like one.
 //!
 //! The kernel ends a child when the thread that started it ends, so all are started on one thread
 //! that lives as long as we do.
@@ -11,12 +11,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
+
 use forebay_wire::{
     Id, Kind, Line,
     envelope::LineScanner,
     framing::{LineBuffer, Piece},
     reply::{self, CONNECTION_CLOSED},
 };
+use futures_util::{Stream, StreamExt, stream::poll_fn};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::unix::pipe,
@@ -26,8 +29,11 @@ use tokio::{
 };
 
 use super::{
-    Command,
+    Command, Remote,
+    beside::{self, Stop},
+    bridge,
     child::{self, Exit, Process, Started},
+    group::{Group, GroupSettings},
 };
 use crate::{
     ProxyError,
@@ -46,18 +52,41 @@ const AFTER_KILL: Duration = Duration::from_secs(5);
 const SIGTERM: i32 = signal_hook::consts::SIGTERM;
 const SIGKILL: i32 = signal_hook::consts::SIGKILL;
 
-/// Starts children.
+/// Starts children of one command.
 pub(crate) struct Launcher {
-    orders: std_mpsc::Sender<oneshot::Sender<Result<Started, ProxyError>>>,
+    command: Arc<Command>,
     name: UpstreamName,
     spool: Spool,
     grace: Duration,
+}
+
+/// A child to be started, for the thread that does.
+struct Order {
+    command: Arc<Command>,
+    name: UpstreamName,
+    grace: Duration,
+    deliver: oneshot::Sender<Result<Started, ProxyError>>,
 }
 
 /// A child that has just been started.
 pub(crate) struct Launched {
     /// The way to its input; when all senders are dropped the input is closed.
     pub(crate) input: mpsc::Sender<Message>,
+    pub(crate) output: Output,
+    pub(crate) life: Life,
+}
+
+/// What an upstream says.
+pub(crate) enum Output {
+    /// A child's lines.
+    Pipe(Lines),
+    /// What a group says.
+    Group(mpsc::Receiver<Message>, Spool),
+}
+
+/// An upstream whose pipes have just been opened.
+pub(crate) struct Opened {
+    pub(crate) input: pipe::Sender,
     pub(crate) output: Lines,
     pub(crate) life: Life,
 }
@@ -71,8 +100,17 @@ pub(crate) struct Lines {
     is_refused: bool,
 }
 
-/// A child's process.
-pub(crate) struct Life {
+/// What is behind the pipes, as long as it lives.
+pub(crate) enum Life {
+    /// A child's process.
+    Process(Box<ProcessLife>),
+    /// A bridge to a server elsewhere, on a thread of its own.
+    Bridge(beside::Running),
+    /// Many upstreams.
+    Group(Arc<Group>),
+}
+
+pub(crate) struct ProcessLife {
     process: Process,
     exit: Exit,
     children: Signal,
@@ -81,26 +119,20 @@ pub(crate) struct Life {
 
 impl Launcher {
     /// A launcher of children of one command.
-    pub(crate) fn new(
-        command: Command,
-        name: UpstreamName,
-        spool: Spool,
-        grace: Duration,
-    ) -> io::Result<Self> {
-        let (orders, inbox) = std_mpsc::channel::<oneshot::Sender<_>>();
-        thread::Builder::new().name("children".to_owned()).spawn({
-            let name = name.clone();
-            move || {
-                for order in inbox {
-                    let _ = order.send(child::start(&command, &name, grace));
-                }
-            }
-        })?;
-        Ok(Self { orders, name, spool, grace })
+    pub(crate) fn new(command: Command, name: UpstreamName, spool: Spool, grace: Duration) -> Self {
+        Self { command: Arc::new(command), name, spool, grace }
+    }
+
+    /// Starts a child, and sends it what it is given.
+    pub(crate) async fn start(self: &Arc<Self>) -> Result<Launched, ProxyError> {
+        let Opened { input: pipe, output, life } = self.open().await?;
+        let (input, mut messages) = mpsc::channel(limits::MESSAGES_TO_A_CHILD);
+        tokio::spawn(feed(pipe, poll_fn(move |context| messages.poll_recv(context))));
+        Ok(Launched { input, output: Output::Pipe(output), life })
     }
 
     /// Starts a child. If whoever wants it is gone before it has started, it is seen off.
-    pub(crate) async fn start(self: &Arc<Self>) -> Result<Launched, ProxyError> {
+    pub(crate) async fn open(self: &Arc<Self>) -> Result<Opened, ProxyError> {
         let (deliver, delivered) = oneshot::channel();
         let launcher = self.clone();
         tokio::spawn(async move {
@@ -113,23 +145,21 @@ impl Launcher {
         delivered.await.unwrap_or_else(|_| Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into())))
     }
 
-    async fn launch(&self) -> Result<Launched, ProxyError> {
+    async fn launch(&self) -> Result<Opened, ProxyError> {
         let gone = || ProxyError::Setup(io::ErrorKind::BrokenPipe.into());
         let children = signal(SignalKind::child()).map_err(ProxyError::Setup)?;
-        let (order, started) = oneshot::channel();
-        self.orders.send(order).map_err(|_| gone())?;
+        let (deliver, started) = oneshot::channel();
+        let (command, name, grace) = (self.command.clone(), self.name.clone(), self.grace);
+        orders()?.send(Order { command, name, grace, deliver }).map_err(|_| gone())?;
         let Started { process, input, output } = started.await.map_err(|_| gone())??;
-        let (exit, grace) = (process.exit(), self.grace);
-        let life = Life { process, exit, children, grace };
+        let exit = process.exit();
+        let life = Life::Process(Box::new(ProcessLife { process, exit, children, grace }));
         let pipes = pipe::Receiver::from_owned_fd(output.into_descriptor())
             .and_then(|output| Ok((output, pipe::Sender::from_owned_fd(input)?)));
         match pipes {
-            Ok((pipe, to_child)) => {
-                let (input, messages) = mpsc::channel(limits::MESSAGES_TO_A_CHILD);
-                tokio::spawn(feed(to_child, messages));
-                let (buffer, spool) = (LineBuffer::new(BUFFER_BYTES), self.spool.clone());
-                let output = Lines { pipe, buffer, spool, is_refused: false };
-                Ok(Launched { input, output, life })
+            Ok((pipe, input)) => {
+                let output = Lines::new(pipe, self.spool.clone());
+                Ok(Opened { input, output, life })
             }
             Err(error) => {
                 life.see_off(self.name.as_str()).await;
@@ -139,9 +169,75 @@ impl Launcher {
     }
 }
 
-/// Writes messages to a child, each as one line, until all senders are gone or the child is.
-async fn feed(mut input: pipe::Sender, mut messages: mpsc::Receiver<Message>) {
-    while let Some(message) = messages.recv().await {
+impl Launched {
+    /// A group of upstreams, which are started when there is something to ask.
+    pub(crate) fn group(settings: Arc<GroupSettings>, spool: &Spool, grace: Duration) -> Self {
+        let (group, said) = Group::start(settings, spool, grace);
+        let (input, mut messages) = mpsc::channel::<Message>(limits::MESSAGES_TO_A_CHILD);
+        let (taking, room) = (group.clone(), spool.clone());
+        tokio::spawn(async move {
+            while let Some(message) = messages.recv().await {
+                match message.into_body(&room) {
+                    Ok(body) => taking.take(Arc::new(body)).await,
+                    Err(error) => events::line_cannot_be_held(&error),
+                }
+            }
+        });
+        let output = Output::Group(said, spool.clone());
+        Self { input, output, life: Life::Group(group) }
+    }
+}
+
+impl Output {
+    /// What is said next; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<Body> {
+        match self {
+            Self::Pipe(lines) => lines.next().await,
+            Self::Group(said, spool) => loop {
+                match said.recv().await?.into_body(spool) {
+                    Ok(body) => return Some(body),
+                    Err(error) => events::answer_cannot_be_held(&error),
+                }
+            },
+        }
+    }
+}
+
+impl Opened {
+    /// A server elsewhere, which is reached when there is something to send.
+    pub(crate) fn remote(remote: Remote, spool: &Spool) -> Result<Self, ProxyError> {
+        let started = bridge::start(remote, spool.clone()).map_err(ProxyError::Setup)?;
+        child::widen(&started.output);
+        let pipe = pipe::Receiver::from_owned_fd(started.output).map_err(ProxyError::Setup)?;
+        let input = pipe::Sender::from_owned_fd(started.input).map_err(ProxyError::Setup)?;
+        let output = Lines::new(pipe, spool.clone());
+        Ok(Self { input, output, life: Life::Bridge(started.running) })
+    }
+}
+
+/// The thread that starts children, which is there from the first one on.
+fn orders() -> Result<std_mpsc::Sender<Order>, ProxyError> {
+    static ORDERS: Mutex<Option<std_mpsc::Sender<Order>>> = Mutex::new(None);
+    let mut orders = ORDERS.lock();
+    if let Some(orders) = &*orders {
+        return Ok(orders.clone());
+    }
+    let (sender, inbox) = std_mpsc::channel::<Order>();
+    let work = move || {
+        for Order { command, name, grace, deliver } in inbox {
+            let _ = deliver.send(child::start(&command, &name, grace));
+        }
+    };
+    thread::Builder::new().name("children".to_owned()).spawn(work).map_err(ProxyError::Setup)?;
+    Ok(orders.insert(sender).clone())
+}
+
+/// Writes messages to a child, each as one line, until there are no more or the child is gone.
+pub(crate) async fn feed(
+    mut input: pipe::Sender,
+    mut messages: impl Stream<Item = Message> + Unpin,
+) {
+    while let Some(message) = messages.next().await {
         for piece in message.pieces() {
             let Ok(mut piece) = piece else { return };
             // In JSON a line break is white space between tokens.
@@ -159,6 +255,10 @@ async fn feed(mut input: pipe::Sender, mut messages: mpsc::Receiver<Message>) {
 }
 
 impl Lines {
+    fn new(pipe: pipe::Receiver, spool: Spool) -> Self {
+        Self { pipe, buffer: LineBuffer::new(BUFFER_BYTES), spool, is_refused: false }
+    }
+
     /// The next line, without its terminator; `None` at the end. In place of one for which there is no
     /// room stands an error for whoever waits for it.
     pub(crate) async fn next(&mut self) -> Option<Body> {
@@ -288,8 +388,37 @@ fn refusal(id: &Id, error: &io::Error) -> Vec<u8> {
 }
 
 impl Life {
+    /// Waits for the end, and says how it came.
+    pub(crate) async fn ended(&mut self) -> String {
+        match self {
+            Self::Process(process) => child::how_it_ended(process.ended().await),
+            Self::Bridge(bridge) => {
+                bridge.has_ended().await;
+                "is no longer connected".to_owned()
+            }
+            // It is there for as long as it is wanted.
+            Self::Group(_) => std::future::pending().await,
+        }
+    }
+
+    /// Lets what has no input any more end by itself, tells it to, and makes it.
+    pub(crate) async fn see_off(self, name: &str) {
+        match self {
+            Self::Process(process) => process.see_off(name).await,
+            Self::Bridge(bridge) => {
+                bridge.stop(Stop::Soon);
+                if time::timeout(limits::FAREWELL, bridge.has_ended()).await.is_err() {
+                    bridge.stop(Stop::Now);
+                }
+            }
+            Self::Group(group) => group.end().await,
+        }
+    }
+}
+
+impl ProcessLife {
     /// Waits for the process to end.
-    pub(crate) async fn ended(&mut self) -> ExitStatus {
+    async fn ended(&mut self) -> ExitStatus {
         loop {
             if let Some(status) = self.exit.has_come() {
                 return status;
@@ -298,8 +427,7 @@ impl Life {
         }
     }
 
-    /// Lets a process whose input is closed end by itself, tells it to, and makes it.
-    pub(crate) async fn see_off(mut self, name: &str) {
+    async fn see_off(mut self, name: &str) {
         let deadlines = [(SIGTERM, self.grace), (SIGKILL, self.grace), (SIGKILL, AFTER_KILL)];
         for (then, patience) in deadlines {
             if time::timeout(patience, self.ended()).await.is_ok() {
@@ -334,8 +462,7 @@ mod tests {
     /// Lines from a pipe with little room, and the pipe's other end.
     fn lines_with_room_for(max_bytes: usize) -> (Lines, pipe::Sender) {
         let (sender, pipe) = pipe::pipe().unwrap();
-        let (buffer, spool) = (LineBuffer::new(BUFFER_BYTES), Spool::of_memory(max_bytes));
-        (Lines { pipe, buffer, spool, is_refused: false }, sender)
+        (Lines::new(pipe, Spool::of_memory(max_bytes)), sender)
     }
 
     fn text(body: Option<Body>) -> String {

@@ -1,5 +1,5 @@
-//! An upstream at the end of two pipes: a child process, or a bridge to a server elsewhere. Either takes
-//! lines, gives lines, can be told to end, and ends.
+//! An upstream at the end of two pipes: a child process, a bridge to a server elsewhere, or a group of them.
+//! Each takes lines, gives lines, can be told to end, and ends.
 
 use std::{
     os::{fd::OwnedFd, unix::process::ExitStatusExt},
@@ -12,8 +12,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
 
 use super::{
     Upstream,
-    bridge::{self, Stop},
+    beside::{self, Stop},
+    bridge,
     child::{self, Process},
+    group,
 };
 use crate::{ProxyError, body::Spool, events, pipe::Inlet, router::UpstreamName};
 
@@ -27,13 +29,13 @@ pub(crate) struct Started {
 /// An upstream under way.
 pub(crate) enum Running {
     Process(Process),
-    Bridge(bridge::Running),
+    Beside(beside::Running),
 }
 
 /// An upstream's end, to be waited for.
 pub(crate) enum Exit {
     Process(child::Exit),
-    Bridge(Option<JoinHandle<()>>),
+    Beside(Option<JoinHandle<()>>),
 }
 
 pub(crate) fn start(
@@ -48,12 +50,18 @@ pub(crate) fn start(
             (Running::Process(started.process), started.input, started.output)
         }
         Upstream::Remote(remote) => {
-            let started = bridge::start(*remote, spool).map_err(ProxyError::Setup)?;
-            child::widen(&started.output);
-            (Running::Bridge(started.bridge), started.input, Inlet::new(started.output))
+            beside(bridge::start(*remote, spool).map_err(ProxyError::Setup)?)
+        }
+        Upstream::Group(settings) => {
+            beside(group::start(settings, spool, grace).map_err(ProxyError::Setup)?)
         }
     };
     Ok(Started { running, input, output })
+}
+
+fn beside(started: beside::Started) -> (Running, OwnedFd, Inlet) {
+    child::widen(&started.output);
+    (Running::Beside(started.running), started.input, Inlet::new(started.output))
 }
 
 impl Running {
@@ -64,9 +72,9 @@ impl Running {
                 events::upstream_signalled(name, signal, why);
                 process.signal(signal);
             }
-            Self::Bridge(bridge) => match signal {
-                SIGTERM | SIGINT | SIGHUP | SIGQUIT => bridge.stop(Stop::Soon),
-                SIGKILL => bridge.stop(Stop::Now),
+            Self::Beside(running) => match signal {
+                SIGTERM | SIGINT | SIGHUP | SIGQUIT => running.stop(Stop::Soon),
+                SIGKILL => running.stop(Stop::Now),
                 _ => {}
             },
         }
@@ -75,15 +83,15 @@ impl Running {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Process(process) => Exit::Process(process.exit()),
-            Self::Bridge(bridge) => Exit::Bridge(bridge.thread()),
+            Self::Beside(running) => Exit::Beside(running.thread()),
         }
     }
 
-    /// How its end is told: a process ends in some way, a bridge is merely not there any more.
+    /// How its end is told: a process ends in some way, what is beside us is merely not there any more.
     pub(crate) fn ending<'a>(&self, how: &'a str) -> &'a str {
         match self {
             Self::Process(_) => how,
-            Self::Bridge(_) => "is no longer connected",
+            Self::Beside(_) => "is no longer connected",
         }
     }
 
@@ -91,7 +99,7 @@ impl Running {
     pub(crate) fn release(&self) {
         match self {
             Self::Process(process) => drop(process.release()),
-            Self::Bridge(_) => {}
+            Self::Beside(_) => {}
         }
     }
 }
@@ -101,7 +109,7 @@ impl Exit {
     pub(crate) fn wait(self) -> Option<ExitStatus> {
         match self {
             Self::Process(exit) => exit.wait(),
-            Self::Bridge(thread) => {
+            Self::Beside(thread) => {
                 let code = i32::from(thread?.join().is_err());
                 Some(ExitStatus::from_raw(code << 8))
             }

@@ -46,6 +46,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const OUR_NAME: &str = concat!("forebay/", env!("CARGO_PKG_VERSION"));
 
 /// What a remote upstream is reached with.
+#[derive(Clone)]
 pub struct RemoteSettings {
     /// What it is called.
     pub name: UpstreamName,

@@ -8,7 +8,6 @@ mod shared;
 
 use std::{
     collections::HashMap,
-    io,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -43,7 +42,7 @@ use crate::{
         tool_headers::ToolHeaders,
     },
     upstream::{
-        Command,
+        Command, GroupSettings,
         launcher::{Launched, Launcher},
     },
 };
@@ -65,7 +64,7 @@ pub struct Limits {
 /// The children and whom they serve.
 pub(super) struct Hosting {
     context: Arc<EndpointContext>,
-    launcher: Arc<Launcher>,
+    behind: Behind,
     /// One for each session that may still be opened.
     slots: Arc<Semaphore>,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
@@ -75,20 +74,39 @@ pub(super) struct Hosting {
     limits: Limits,
 }
 
+/// What stands behind the endpoint, once for each session and once for all modern clients.
+enum Behind {
+    Child(Arc<Launcher>),
+    Group(Arc<GroupSettings>),
+}
+
 impl Hosting {
-    pub(super) fn new(
+    /// Children of a command.
+    pub(super) fn of_children(
         context: Arc<EndpointContext>,
         command: Command,
         name: UpstreamName,
         limits: Limits,
-    ) -> io::Result<Arc<Self>> {
-        let launcher = Launcher::new(command, name, context.spool.clone(), limits.grace)?;
+    ) -> Arc<Self> {
+        let launcher = Launcher::new(command, name, context.spool.clone(), limits.grace);
+        Self::new(context, Behind::Child(Arc::new(launcher)), limits)
+    }
+
+    /// Many upstreams.
+    pub(super) fn of_groups(
+        context: Arc<EndpointContext>,
+        settings: Arc<GroupSettings>,
+        limits: Limits,
+    ) -> Arc<Self> {
+        Self::new(context, Behind::Group(settings), limits)
+    }
+
+    fn new(context: Arc<EndpointContext>, behind: Behind, limits: Limits) -> Arc<Self> {
         let slots = Arc::new(Semaphore::new(limits.sessions.min(Semaphore::MAX_PERMITS)));
-        let (launcher, sessions, shared, tools) =
-            (Arc::new(launcher), Mutex::default(), AsyncMutex::default(), Arc::default());
-        let hosting = Arc::new(Self { context, launcher, slots, sessions, shared, tools, limits });
+        let (sessions, shared, tools) = (Mutex::default(), AsyncMutex::default(), Arc::default());
+        let hosting = Arc::new(Self { context, behind, slots, sessions, shared, tools, limits });
         tokio::spawn(hosting.clone().end_idle());
-        Ok(hosting)
+        hosting
     }
 
     /// Answers a request with a message.
@@ -222,10 +240,16 @@ impl Hosting {
     }
 
     async fn launch(&self) -> Result<Launched, NotStarted> {
-        self.launcher.start().await.map_err(|error| {
-            tracing::warn!("{error}");
-            NotStarted::Failed(error.to_string())
-        })
+        match &self.behind {
+            Behind::Child(launcher) => launcher.start().await.map_err(|error| {
+                tracing::warn!("{error}");
+                NotStarted::Failed(error.to_string())
+            }),
+            Behind::Group(settings) => {
+                let (spool, grace) = (&self.context.spool, self.limits.grace);
+                Ok(Launched::group(settings.clone(), spool, grace))
+            }
+        }
     }
 
     fn session(&self, id: &str) -> Option<Arc<Session>> {

@@ -30,7 +30,7 @@ use crate::{
     descriptors, limits,
     relay::Relay,
     streamable::look::look,
-    upstream::{Command, Remote, child},
+    upstream::{Command, GroupSettings, Remote, child},
 };
 
 /// Where clients send their messages.
@@ -56,6 +56,8 @@ pub enum Upstream {
     Command(Command, Limits),
     /// A server elsewhere.
     Remote(Remote),
+    /// Many of both, for each session or for all.
+    Group(Arc<GroupSettings>, Limits),
     /// Nothing, for this reason: every request is answered with it.
     Nothing(String),
 }
@@ -117,9 +119,12 @@ async fn listen(
     let name = relay.upstream().clone();
     let context = Arc::new(EndpointContext::new(relay, settings.spool));
     let upstream = match upstream {
-        Upstream::Command(command, limits) => Backend::Hosting(
-            Hosting::new(context.clone(), command, name, limits).map_err(ProxyError::Setup)?,
-        ),
+        Upstream::Command(command, limits) => {
+            Backend::Hosting(Hosting::of_children(context.clone(), command, name, limits))
+        }
+        Upstream::Group(settings, limits) => {
+            Backend::Hosting(Hosting::of_groups(context.clone(), settings, limits))
+        }
         Upstream::Remote(remote) => {
             Backend::Passing(Box::new(Passing::new(context.clone(), remote)))
         }

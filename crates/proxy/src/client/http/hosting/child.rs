@@ -15,10 +15,7 @@ use tokio::{
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    body::Message,
-    upstream::{child::how_it_ended, launcher::Life},
-};
+use crate::{body::Message, upstream::launcher::Life};
 
 /// How far apart a child's exit and the end of its output may lie and still be one event.
 const SETTLE: Duration = Duration::from_secs(1);
@@ -56,13 +53,13 @@ impl Child {
         let mut reading = pin!(reading);
         tokio::select! {
             () = &mut reading => match time::timeout(SETTLE, life.ended()).await {
-                Ok(status) => how_it_ended(status),
+                Ok(how) => how,
                 Err(_) => "closed its output without exiting".to_owned(),
             },
-            status = life.ended() => {
+            how = life.ended() => {
                 // What it has said last is still in the pipe.
                 let _ = time::timeout(SETTLE, reading).await;
-                how_it_ended(status)
+                how
             }
             () = self.ending.cancelled() => "was ended".to_owned(),
         }

@@ -36,7 +36,7 @@ use crate::{
     relay::{ClientOnward, Consultation, Relay, UpstreamOnward},
     session::cancelled_request,
     streamable::{headers::SESSION_ID, look::look},
-    upstream::launcher::{Launched, Life, Lines},
+    upstream::launcher::{Launched, Life, Output},
 };
 
 /// An answer that comes within this time is sent alone; else the client gets a stream, and with it
@@ -92,7 +92,7 @@ impl Session {
     }
 
     /// Reads what the child says until one of both ends, and sees the child off.
-    async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
+    async fn run(self: Arc<Self>, mut output: Output, mut life: Life) {
         let delayed = Arc::new(Semaphore::new(limits::RESULTS_OF_A_CHILD));
         let how = self.child.attend(self.read(&mut output, &delayed), &mut life).await;
         // Whoever hears that it ended asks in vain from then on.
@@ -107,7 +107,7 @@ impl Session {
         life.see_off(self.context.upstream()).await;
     }
 
-    async fn read(self: &Arc<Self>, output: &mut Lines, delayed: &Arc<Semaphore>) {
+    async fn read(self: &Arc<Self>, output: &mut Output, delayed: &Arc<Semaphore>) {
         while let Some(body) = output.next().await {
             let relay = self.relay.clone();
             let (onward, body) =

@@ -39,7 +39,7 @@ use crate::{
         modern::{self, METHOD_NOT_FOUND},
         tool_headers::ToolHeaders,
     },
-    upstream::launcher::{Launched, Life, Lines},
+    upstream::launcher::{Launched, Life, Output},
 };
 
 /// An answer longer than this is no mere error.
@@ -89,7 +89,7 @@ impl Shared {
         shared
     }
 
-    async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
+    async fn run(self: Arc<Self>, mut output: Output, mut life: Life) {
         let how = self.child.attend(self.read(&mut output), &mut life).await;
         self.child.end();
         // Not in the `for`, which would keep them locked.
@@ -104,7 +104,7 @@ impl Shared {
         life.see_off(self.context.upstream()).await;
     }
 
-    async fn read(&self, output: &mut Lines) {
+    async fn read(&self, output: &mut Output) {
         while let Some(body) = output.next().await {
             let Line::Message(envelope) = body.line() else { continue };
             self.sort(&envelope, body);

@@ -1,4 +1,4 @@
-//! The two ends of the pipes that join the bridge to its session: lines in, lines out.
+//! The two ends of the pipes that join a session to what is beside it: lines in, lines out.
 
 use std::io;
 
@@ -21,7 +21,7 @@ use crate::{
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Where the client's lines come from.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     source: pipe::Receiver,
     buffer: LineBuffer,
     spool: Spool,
@@ -29,22 +29,22 @@ pub(super) struct Lines {
 
 /// What has come.
 #[derive(Debug)]
-pub(super) enum Incoming {
+pub(crate) enum Incoming {
     Line(Body),
     /// A line that was too long to be kept, and why; what it was about is known all the same.
     Lost(Line, io::Error),
 }
 
 /// Where lines go to the client. Lines do not mix, whoever sends them.
-pub(super) struct Lane(Mutex<pipe::Sender>);
+pub(crate) struct Lane(Mutex<pipe::Sender>);
 
 impl Lines {
-    pub(super) fn new(source: pipe::Receiver, spool: Spool) -> Self {
+    pub(crate) fn new(source: pipe::Receiver, spool: Spool) -> Self {
         Self { source, buffer: LineBuffer::new(BUFFER_BYTES), spool }
     }
 
     /// The next line; `None` once there are no more.
-    pub(super) async fn next(&mut self) -> Option<Incoming> {
+    pub(crate) async fn next(&mut self) -> Option<Incoming> {
         loop {
             if let Piece::Last(line) = self.buffer.piece() {
                 let line = line.to_vec();
@@ -94,12 +94,12 @@ impl Lines {
 }
 
 impl Lane {
-    pub(super) fn new(sink: pipe::Sender) -> Self {
+    pub(crate) fn new(sink: pipe::Sender) -> Self {
         Self(Mutex::new(sink))
     }
 
     /// Sends a message that has no line break in it, as a line.
-    pub(super) async fn send(&self, message: &Message) -> io::Result<()> {
+    pub(crate) async fn send(&self, message: &Message) -> io::Result<()> {
         let mut sink = self.0.lock().await;
         let mut chunks = Streamed::new(message);
         while let Some(chunk) = chunks.next() {

@@ -1,0 +1,170 @@
+//! The way to one upstream of a group: it is started when that is wished, heard while it is there, and seen
+//! off.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use futures_util::stream::poll_fn;
+use parking_lot::Mutex;
+use tokio::{sync::mpsc, time};
+
+use super::Group;
+use crate::{
+    ProxyError,
+    body::{Message, Spool},
+    router::UpstreamName,
+    upstream::{
+        Command, Remote, RemoteSettings,
+        launcher::{Launcher, Opened, feed},
+    },
+};
+
+/// How an upstream is reached.
+#[derive(Clone)]
+pub enum Way {
+    /// It is a child process.
+    Command(Command),
+    /// It is reached by HTTP.
+    Remote(Box<RemoteSettings>),
+}
+
+/// How far apart a child's exit and the end of its output may lie and still be one event.
+const SETTLE: Duration = Duration::from_secs(1);
+
+pub(super) struct Link {
+    name: UpstreamName,
+    way: Way,
+    spool: Spool,
+    grace: Duration,
+    orders: mpsc::UnboundedSender<Order>,
+    /// The way in, while there is one. What an upstream is slow to read is kept for it, as are the calls that
+    /// wait for it.
+    input: Mutex<Option<mpsc::UnboundedSender<Message>>>,
+}
+
+pub(super) enum Order {
+    Start,
+    End,
+}
+
+impl Link {
+    pub(super) fn new(
+        name: UpstreamName,
+        way: Way,
+        spool: Spool,
+        grace: Duration,
+    ) -> (Self, mpsc::UnboundedReceiver<Order>) {
+        let (orders, inbox) = mpsc::unbounded_channel();
+        (Self { name, way, spool, grace, orders, input: Mutex::default() }, inbox)
+    }
+
+    pub(super) fn start(&self) {
+        let _ = self.orders.send(Order::Start);
+    }
+
+    pub(super) fn end(&self) {
+        let _ = self.orders.send(Order::End);
+    }
+
+    /// Has a message sent. If the upstream has ended meanwhile, whoever waits for it has been told.
+    pub(super) fn send(&self, message: Message) {
+        if let Some(input) = &*self.input.lock() {
+            let _ = input.send(message);
+        }
+    }
+
+    async fn open(&self) -> Result<Opened, ProxyError> {
+        match &self.way {
+            Way::Command(command) => {
+                let (name, spool) = (self.name.clone(), self.spool.clone());
+                Arc::new(Launcher::new(command.clone(), name, spool, self.grace)).open().await
+            }
+            Way::Remote(settings) => {
+                Opened::remote(Remote::new((**settings).clone())?, &self.spool)
+            }
+        }
+    }
+}
+
+/// Attends to an upstream until the group ends.
+pub(super) async fn attend(
+    group: Arc<Group>,
+    member: usize,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+) {
+    let link = &group.links[member];
+    loop {
+        tokio::select! {
+            order = orders.recv() => match order {
+                Some(Order::Start) => {}
+                // There is nothing to end.
+                Some(Order::End) => continue,
+                None => return,
+            },
+            () = group.closing.cancelled() => return,
+        }
+        let opened = tokio::select! {
+            opened = link.open() => opened,
+            () = group.closing.cancelled() => return,
+        };
+        let how = match opened {
+            Ok(opened) => converse(&group, member, opened, &mut orders).await,
+            Err(ProxyError::UpstreamStart { hint, .. }) => {
+                format!("cannot be started: {hint}")
+            }
+            Err(error) => format!("cannot be started: {error}"),
+        };
+        group.decide(|board, now| board.member_ended(member, &how, now)).await;
+    }
+}
+
+/// Hears an upstream until it ends, and says how it did.
+async fn converse(
+    group: &Arc<Group>,
+    member: usize,
+    Opened { input: pipe, mut output, mut life }: Opened,
+    orders: &mut mpsc::UnboundedReceiver<Order>,
+) -> String {
+    let link = &group.links[member];
+    let (input, mut messages) = mpsc::unbounded_channel();
+    let messages = poll_fn(move |context| messages.poll_recv(context));
+    let feeding = tokio::spawn(feed(pipe, messages));
+    *link.input.lock() = Some(input);
+    group.decide(|board, now| board.member_started(member, now)).await;
+    let how = {
+        let mut reading = pin!(async {
+            while let Some(body) = output.next().await {
+                let body = Arc::new(body);
+                group.decide(|board, now| board.member_said(member, &body, now)).await;
+            }
+        });
+        tokio::select! {
+            () = &mut reading => match time::timeout(SETTLE, life.ended()).await {
+                Ok(how) => how,
+                Err(_) => "closed its output without exiting".to_owned(),
+            },
+            how = life.ended() => {
+                // What it has said last is still in the pipe.
+                let _ = time::timeout(SETTLE, reading).await;
+                how
+            }
+            () = told_to_end(orders) => "was ended".to_owned(),
+            () = group.closing.cancelled() => "was ended".to_owned(),
+        }
+    };
+    link.input.lock().take();
+    let name = link.name.clone();
+    group.at_work.spawn(async move {
+        life.see_off(name.as_str()).await;
+        feeding.abort();
+    });
+    how
+}
+
+async fn told_to_end(orders: &mut mpsc::UnboundedReceiver<Order>) {
+    while let Some(order) = orders.recv().await {
+        if matches!(order, Order::End) {
+            return;
+        }
+    }
+    std::future::pending().await
+}

@@ -1,0 +1,576 @@
+//! Conversations as scripts: who says what, who hears what, in which order.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::{super::member::MemberSettings, *};
+use crate::{
+    body::Body,
+    protocol::Era,
+    router::{Prefix, UpstreamName},
+};
+
+/// What a script hears: from `client` or an upstream's name, the line.
+type Heard = Vec<(String, String)>;
+
+struct Script {
+    board: Switchboard,
+    names: Vec<&'static str>,
+    now: Instant,
+}
+
+const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#;
+
+impl Script {
+    fn with(prefix: Prefix, names: &[&'static str]) -> Self {
+        let upstreams: Vec<_> = names.iter().map(|name| UpstreamName::new(*name)).collect();
+        let members = upstreams.iter().map(|name| MemberSettings {
+            name: name.clone(),
+            is_lazy: false,
+            call_timeout: Duration::from_secs(60),
+            start_timeout: Duration::from_secs(30),
+            offers: Arc::new(|tool| tool != "secret"),
+        });
+        let members = members.collect();
+        let board =
+            Switchboard::new(Arc::new(Names::new("__".to_owned(), prefix, upstreams)), members);
+        Self { board, names: names.to_vec(), now: Instant::now() }
+    }
+
+    fn new(names: &[&'static str]) -> Self {
+        Self::with(Prefix::Always, names)
+    }
+
+    fn heard(&self, effects: Vec<Effect>) -> Heard {
+        let text = |message: Message| String::from_utf8(message.into_bytes().unwrap()).unwrap();
+        effects
+            .into_iter()
+            .filter_map(|effect| match effect {
+                Effect::ToClient(message) => Some(("client".to_owned(), text(message))),
+                Effect::ToMember(at, message) => Some((self.names[at].to_owned(), text(message))),
+                Effect::Start(at) => Some((self.names[at].to_owned(), "start".to_owned())),
+                Effect::End(at) => Some((self.names[at].to_owned(), "end".to_owned())),
+                Effect::Stand => None,
+            })
+            .collect()
+    }
+
+    fn at(&self, name: &str) -> usize {
+        self.names.iter().position(|it| *it == name).unwrap()
+    }
+
+    /// The client says something.
+    fn client(&mut self, json: &str) -> Heard {
+        let body = Arc::new(Body::Memory(json.as_bytes().to_vec()));
+        let effects = self.board.client_said(&body, self.now);
+        self.heard(effects)
+    }
+
+    /// An upstream says something.
+    fn says(&mut self, name: &str, json: &str) -> Heard {
+        let body = Arc::new(Body::Memory(json.as_bytes().to_vec()));
+        let effects = self.board.member_said(self.at(name), &body, self.now);
+        self.heard(effects)
+    }
+
+    fn started(&mut self, name: &str) -> Heard {
+        let effects = self.board.member_started(self.at(name), self.now);
+        self.heard(effects)
+    }
+
+    fn ends(&mut self, name: &str) -> Heard {
+        let effects = self.board.member_ended(self.at(name), "exited with code 1", self.now);
+        self.heard(effects)
+    }
+
+    fn later(&mut self, seconds: u64) -> Heard {
+        self.now += Duration::from_secs(seconds);
+        let effects = self.board.tick(self.now);
+        self.heard(effects)
+    }
+
+    /// An upstream answers the last request that it has heard, which has this method.
+    fn answers(&mut self, name: &str, heard: &Heard, method: &str, result: &str) -> Heard {
+        let id = id_of(heard, name, method);
+        self.says(name, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#))
+    }
+
+    /// Opens an upstream with these tools, in an era.
+    fn opens(&mut self, name: &str, era: Era, tools: &[&str]) -> Heard {
+        let probe = self.started(name);
+        let id = id_of(&probe, name, "server/discover");
+        let capabilities = r#"{"tools":{"listChanged":true}}"#;
+        let mut heard = if era == Era::Modern {
+            let told = format!(
+                r#"{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}"#
+            );
+            self.says(name, &format!(r#"{{"id":{id},"result":{told}}}"#))
+        } else {
+            let refused = self
+                .says(name, &format!(r#"{{"id":{id},"error":{{"code":-32601,"message":"no"}}}}"#));
+            let told = format!(
+                r#"{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"serverInfo":{{"name":"{name}"}}}}"#
+            );
+            self.answers(name, &refused, "initialize", &told)
+        };
+        let tools: Vec<Value> =
+            tools.iter().map(|tool| json!({ "name": tool, "inputSchema": {} })).collect();
+        let list = json!({ "tools": tools }).to_string();
+        let listed = self.answers(name, &heard, "tools/list", &list);
+        heard.extend(listed);
+        heard
+    }
+
+    /// A client of an era that has opened, with two upstreams that have.
+    fn opened(client: Era, upstream: Era) -> Self {
+        let mut script = Self::new(&["a", "b"]);
+        script.client(&hello(client));
+        script.opens("a", upstream, &["x", "secret"]);
+        script.opens("b", upstream, &["x", "y"]);
+        script
+    }
+}
+
+fn hello(era: Era) -> String {
+    if era == Era::Modern {
+        format!(r#"{{"id":0,"method":"server/discover","params":{{{META}}}}}"#)
+    } else {
+        r#"{"id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"sampling":{}},"clientInfo":{"name":"c","version":"1"}}}"#.to_owned()
+    }
+}
+
+fn call(id: u64, tool: &str, era: Era) -> String {
+    let meta = if era == Era::Modern { format!(",{META}") } else { String::new() };
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"{meta}}}}}"#
+    )
+}
+
+/// The id of the last request with this method that somebody has heard.
+fn id_of(heard: &Heard, name: &str, method: &str) -> String {
+    let requests = heard.iter().filter(|(to, _)| to == name);
+    let parsed = requests.filter_map(|(_, line)| serde_json::from_str::<Value>(line).ok());
+    let found = parsed.filter(|line| line["method"] == method).last();
+    found.unwrap_or_else(|| panic!("{name} has heard no {method} in {heard:?}"))["id"].to_string()
+}
+
+fn told<'h>(heard: &'h Heard, to: &str) -> Vec<&'h str> {
+    heard.iter().filter(|(name, _)| name == to).map(|(_, line)| line.as_str()).collect()
+}
+
+fn parsed(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
+}
+
+const ERAS: [(Era, Era); 4] = [
+    (Era::Legacy, Era::Legacy),
+    (Era::Legacy, Era::Modern),
+    (Era::Modern, Era::Legacy),
+    (Era::Modern, Era::Modern),
+];
+
+#[test]
+fn a_client_is_welcomed_when_all_have_opened_or_after_a_while() {
+    let mut script = Script::new(&["a", "b"]);
+    let heard = script.client(&hello(Era::Legacy));
+    assert_eq!(heard, [("a".to_owned(), "start".to_owned()), ("b".to_owned(), "start".to_owned())]);
+    assert!(told(&script.opens("a", Era::Legacy, &[]), "client").is_empty(), "b is waited for");
+    let heard = script.later(3);
+    let welcome = parsed(told(&heard, "client")[0]);
+    assert_eq!(welcome["id"], 0);
+    assert_eq!(welcome["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(welcome["result"]["serverInfo"]["name"], "forebay");
+    assert!(welcome["result"]["capabilities"]["prompts"].is_object(), "b may have any");
+}
+
+#[test]
+fn a_sole_upstream_speaks_for_itself() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Legacy));
+    let heard = script.opens("a", Era::Legacy, &["x"]);
+    let welcome = parsed(told(&heard, "client")[0]);
+    assert_eq!(welcome["result"]["serverInfo"]["name"], "a");
+    assert_eq!(welcome["result"]["capabilities"], json!({ "tools": { "listChanged": true } }));
+}
+
+#[test]
+fn with_no_upstream_there_is_an_empty_list() {
+    let mut script = Script::new(&[]);
+    let heard = script.client(&hello(Era::Modern));
+    let welcome = parsed(told(&heard, "client")[0]);
+    assert_eq!(welcome["result"]["supportedVersions"], json!(["2026-07-28"]));
+    let heard = script.client(&format!(r#"{{"id":1,"method":"tools/list","params":{{{META}}}}}"#));
+    assert_eq!(
+        told(&heard, "client"),
+        [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[]}}"#
+        ]
+    );
+}
+
+#[test]
+fn lists_are_read_to_their_end_and_what_is_not_offered_is_left_out() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Legacy));
+    let probe = script.started("a");
+    let id = id_of(&probe, "a", "server/discover");
+    let heard =
+        script.says("a", &format!(r#"{{"id":{id},"error":{{"code":-32601,"message":""}}}}"#));
+    let heard = script.answers("a", &heard, "initialize", r#"{"capabilities":{"tools":{}}}"#);
+    let page = r#"{"tools":[{"name":"x"},{"name":"secret"}],"nextCursor":"p2"}"#;
+    let heard = script.answers("a", &heard, "tools/list", page);
+    assert_eq!(parsed(told(&heard, "a")[0])["params"]["cursor"], "p2");
+    assert!(told(&script.client(r#"{"id":5,"method":"tools/list"}"#), "client").is_empty());
+    let heard = script.answers("a", &heard, "tools/list", r#"{"tools":[{"name":"z"}]}"#);
+    assert_eq!(
+        told(&heard, "client"),
+        [r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[{"name":"a__x"},{"name":"a__z"}]}}"#]
+    );
+    let refused = script.client(&call(6, "a__secret", Era::Legacy));
+    assert!(told(&refused, "client")[0].contains("Unknown tool: a__secret"), "{refused:?}");
+}
+
+#[test]
+fn a_call_reaches_the_upstream_that_its_name_says_in_every_pair_of_eras() {
+    for (client, upstream) in ERAS {
+        let mut script = Script::opened(client, upstream);
+        let heard = script.client(&call(1, "b__x", client));
+        let sent = parsed(told(&heard, "b")[0]);
+        assert_eq!(sent["params"]["name"], "x");
+        let revision = &sent["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
+        let is_modern = upstream == Era::Modern || client == Era::Modern;
+        assert_eq!(*revision, if is_modern { json!("2026-07-28") } else { Value::Null });
+        let heard = script.answers("b", &heard, "tools/call", r#"{"content":[]}"#);
+        let answer = parsed(told(&heard, "client")[0]);
+        assert_eq!(answer["id"], 1);
+        if client == Era::Modern && upstream == Era::Legacy {
+            assert_eq!(answer["result"]["resultType"], "complete");
+        }
+        assert!(script.board.asked.values().all(|it| !matches!(it.what, Request::Client(_))));
+        assert!(script.board.aliases.is_empty());
+    }
+}
+
+#[test]
+fn ids_and_progress_of_upstreams_do_not_meet() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let with_token = |id: u64, tool: &str| {
+        format!(
+            r#"{{"id":{id},"method":"tools/call","params":{{"name":"{tool}","_meta":{{"progressToken":"t{id}"}}}}}}"#
+        )
+    };
+    let first = script.client(&with_token(1, "a__x"));
+    let second = script.client(&with_token(2, "b__x"));
+    let (one, two) = (id_of(&first, "a", "tools/call"), id_of(&second, "b", "tools/call"));
+    assert_ne!(one, two);
+    let progress = |token: &str| {
+        format!(
+            r#"{{"method":"notifications/progress","params":{{"progressToken":{token},"progress":1}}}}"#
+        )
+    };
+    assert_eq!(told(&script.says("b", &progress(&two)), "client"), [progress("\"t2\"")]);
+    assert!(script.says("a", &progress(&two)).is_empty(), "it is not a's to tell");
+    let wrong = format!(r#"{{"id":{two},"result":{{}}}}"#);
+    assert!(script.says("a", &wrong).is_empty(), "nor to answer");
+    assert_eq!(told(&script.says("b", &wrong), "client"), [r#"{"id":2,"result":{}}"#]);
+    assert!(script.says("b", &wrong).is_empty(), "an answer comes once");
+}
+
+#[test]
+fn a_cancelled_call_is_cancelled_where_it_is() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let heard = script.client(&call(1, "a__x", Era::Legacy));
+    let id = id_of(&heard, "a", "tools/call");
+    let heard = script.client(r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#);
+    assert_eq!(heard.len(), 1);
+    assert_eq!(parsed(told(&heard, "a")[0])["params"]["requestId"].to_string(), id);
+    assert!(script.says("a", &format!(r#"{{"id":{id},"result":{{}}}}"#)).is_empty());
+}
+
+#[test]
+fn a_call_before_any_list_waits_for_its_upstream_alone() {
+    let mut script = Script::new(&["a", "b"]);
+    let heard = script.client(&call(1, "a__x", Era::Legacy));
+    assert_eq!(told(&heard, "a"), ["start"]);
+    let heard = script.opens("a", Era::Legacy, &["x"]);
+    assert!(told(&heard, "a").iter().any(|line| line.contains("tools/call")), "{heard:?}");
+}
+
+#[test]
+fn a_name_that_stands_alone_is_found_when_the_lists_are_there() {
+    let mut script = Script::with(Prefix::WhereNeeded, &["a", "b"]);
+    assert!(told(&script.client(&call(1, "y", Era::Legacy)), "client").is_empty());
+    script.opens("a", Era::Legacy, &["x"]);
+    let heard = script.opens("b", Era::Legacy, &["x", "y"]);
+    assert!(told(&heard, "b").iter().any(|line| line.contains(r#""name":"y""#)), "{heard:?}");
+    let heard = script.client(&call(2, "nothing", Era::Legacy));
+    assert!(told(&heard, "client")[0].contains("Unknown tool: nothing"));
+}
+
+#[test]
+fn an_upstream_that_comes_late_or_changes_is_told_of() {
+    for era in [Era::Legacy, Era::Modern] {
+        let mut script = Script::new(&["a", "b"]);
+        script.client(&hello(era));
+        script.opens("a", Era::Legacy, &["x"]);
+        script.later(3);
+        if era == Era::Modern {
+            let heard = script.client(&format!(
+                r#"{{"id":"s","method":"subscriptions/listen","params":{{{META},"notifications":{{"toolsListChanged":true}}}}}}"#
+            ));
+            let acknowledged = parsed(told(&heard, "client")[0]);
+            assert_eq!(
+                acknowledged["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
+                "s"
+            );
+        }
+        script.client(r#"{"id":1,"method":"tools/list"}"#);
+        script.later(3);
+        let heard = script.opens("b", Era::Legacy, &["y"]);
+        let changed = told(&heard, "client");
+        assert_eq!(changed.len(), 1, "{heard:?}");
+        assert!(changed[0].contains("notifications/tools/list_changed"));
+        assert_eq!(changed[0].contains(r#"subscriptionId":"s""#), era == Era::Modern);
+        let heard = script.says("b", r#"{"method":"notifications/tools/list_changed"}"#);
+        assert!(told(&heard, "client").is_empty(), "not before it is known what has changed");
+        let heard = script.answers(
+            "b",
+            &heard,
+            "tools/list",
+            r#"{"tools":[{"inputSchema":{},"name":"y"}]}"#,
+        );
+        assert!(told(&heard, "client").is_empty(), "nothing has");
+    }
+}
+
+#[test]
+fn calls_that_an_upstream_leaves_are_answered_or_made_again() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    script.client(&call(1, "a__x", Era::Legacy));
+    script.client(&call(2, "b__x", Era::Legacy));
+    let heard = script.ends("a");
+    let errors = told(&heard, "client");
+    assert_eq!(parsed(errors[0])["error"]["message"], "upstream `a` exited with code 1");
+    assert_eq!(errors.len(), 1, "b goes on: {heard:?}");
+    assert_eq!(told(&script.later(1), "a"), ["start"], "it is started again");
+}
+
+#[test]
+fn a_harmless_call_is_made_again_once() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Legacy));
+    let probe = script.started("a");
+    let id = id_of(&probe, "a", "server/discover");
+    let heard = script.says("a", &format!(r#"{{"id":{id},"error":{{"code":1,"message":""}}}}"#));
+    let heard = script.answers("a", &heard, "initialize", r#"{"capabilities":{"tools":{}}}"#);
+    let tools = r#"{"tools":[{"name":"x","annotations":{"readOnlyHint":true}}]}"#;
+    script.answers("a", &heard, "tools/list", tools);
+    script.client(&call(1, "a__x", Era::Legacy));
+    assert!(told(&script.ends("a"), "client").is_empty());
+    script.later(1);
+    let heard = script.opens("a", Era::Legacy, &["x"]);
+    assert!(told(&heard, "a").iter().any(|line| line.contains("tools/call")), "{heard:?}");
+    let heard = script.ends("a");
+    assert!(told(&heard, "client")[0].contains("exited with code 1"), "once: {heard:?}");
+}
+
+#[test]
+fn an_upstream_that_keeps_failing_is_left_alone_and_says_why() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Legacy));
+    let mut starts = 0;
+    for _ in 0..20 {
+        script.ends("a");
+        starts += told(&script.later(40), "a").iter().filter(|line| **line == "start").count();
+    }
+    assert_eq!(starts, 4, "after five failures nobody tries by themselves");
+    script.now += Duration::from_secs(100);
+    let heard = script.client(&call(1, "a__x", Era::Legacy));
+    assert!(told(&heard, "client").is_empty(), "whoever calls it has it tried again: {heard:?}");
+    assert_eq!(told(&script.later(0), "a"), ["start"]);
+    let heard = script.ends("a");
+    assert!(told(&heard, "client")[0].contains("it is tried again in"), "{heard:?}");
+}
+
+#[test]
+fn a_call_that_is_not_heard_of_is_given_up_and_progress_is_hearing() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let heard = script.client(
+        r#"{"id":1,"method":"tools/call","params":{"name":"a__x","_meta":{"progressToken":1}}}"#,
+    );
+    let id = id_of(&heard, "a", "tools/call");
+    assert!(script.later(50).is_empty());
+    script.says("a", &format!(r#"{{"method":"notifications/progress","params":{{"progressToken":{id},"progress":1}}}}"#));
+    assert!(script.later(50).is_empty());
+    let heard = script.later(10);
+    assert!(told(&heard, "client")[0].contains("has not answered within 60 s"));
+    assert!(told(&heard, "a")[0].contains("notifications/cancelled"));
+    assert!(script.board.timers.iter().all(|(_, timer)| !matches!(timer, Timer::Request(_))));
+}
+
+#[test]
+fn an_upstream_that_does_not_open_is_ended() {
+    let mut script = Script::new(&["a"]);
+    script.client(&call(1, "a__x", Era::Legacy));
+    script.started("a");
+    let heard = script.later(5);
+    assert!(told(&heard, "a")[0].contains("initialize"), "an old server passes over what is new");
+    let heard = script.later(25);
+    assert_eq!(told(&heard, "a"), ["end"]);
+    // It was never sent, and waits for the next start.
+    assert!(told(&heard, "client").is_empty());
+}
+
+#[test]
+fn a_legacy_question_goes_to_a_legacy_client_and_back() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let heard = script.says("b", r#"{"id":7,"method":"sampling/createMessage","params":{"x":1}}"#);
+    let asked = parsed(told(&heard, "client")[0]);
+    assert_eq!(asked["params"], json!({ "x": 1 }));
+    let reply = format!(r#"{{"id":{},"result":{{"y":2}}}}"#, asked["id"]);
+    assert_eq!(told(&script.client(&reply), "b"), [r#"{"id":7,"result":{"y":2}}"#]);
+    assert!(script.client(&reply).is_empty());
+    assert_eq!(
+        told(&script.says("a", r#"{"id":"p","method":"ping"}"#), "a"),
+        [r#"{"jsonrpc":"2.0","id":"p","result":{}}"#]
+    );
+}
+
+#[test]
+fn a_legacy_question_is_an_answer_for_a_modern_client() {
+    let mut script = Script::opened(Era::Modern, Era::Legacy);
+    let heard = script.client(&call(1, "a__x", Era::Modern));
+    let alias = id_of(&heard, "a", "tools/call");
+    let heard =
+        script.says("a", r#"{"id":7,"method":"elicitation/create","params":{"message":"?"}}"#);
+    let required = parsed(told(&heard, "client")[0]);
+    assert_eq!(
+        (&required["id"], &required["result"]["resultType"]),
+        (&json!(1), &json!("input_required"))
+    );
+    assert_eq!(
+        required["result"]["inputRequests"],
+        json!({ "1": { "method": "elicitation/create", "params": { "message": "?" } } })
+    );
+    let state = &required["result"]["requestState"];
+    let again = format!(
+        r#"{{"id":2,"method":"tools/call","params":{{"name":"a__x",{META},"requestState":{state},"inputResponses":{{"1":{{"action":"accept"}}}}}}}}"#
+    );
+    assert_eq!(
+        told(&script.client(&again), "a"),
+        [r#"{"jsonrpc":"2.0","id":7,"result":{"action":"accept"}}"#]
+    );
+    let heard = script.says("a", &format!(r#"{{"id":{alias},"result":{{"content":[]}}}}"#));
+    assert_eq!(
+        told(&heard, "client"),
+        [r#"{"id":2,"result":{"resultType":"complete","content":[]}}"#]
+    );
+    let heard = script.client(&again.replace("\"id\":2", "\"id\":3"));
+    assert!(told(&heard, "client")[0].contains("is over"), "{heard:?}");
+}
+
+#[test]
+fn a_question_is_refused_where_it_is_not_known_whom_it_concerns() {
+    let mut script = Script::opened(Era::Modern, Era::Legacy);
+    let question = r#"{"id":7,"method":"elicitation/create","params":{}}"#;
+    let heard = script.says("a", question);
+    assert!(told(&heard, "a")[0].contains("cannot be asked now"), "{heard:?}");
+    script.client(&call(1, "a__x", Era::Modern));
+    script.client(&call(2, "a__x", Era::Modern));
+    let heard = script.says("a", question);
+    assert!(told(&heard, "client").is_empty() && told(&heard, "a").len() == 1);
+}
+
+#[test]
+fn what_a_modern_upstream_requires_is_a_question_to_a_legacy_client() {
+    let mut script = Script::opened(Era::Legacy, Era::Modern);
+    let heard = script.client(&call(1, "a__x", Era::Legacy));
+    let required = r#"{"resultType":"input_required","requestState":"s","inputRequests":{"k":{"method":"elicitation/create","params":{"message":"?"}}}}"#;
+    let heard = script.answers("a", &heard, "tools/call", required);
+    let question = parsed(told(&heard, "client")[0]);
+    assert_eq!(question["method"], "elicitation/create");
+    let reply = format!(r#"{{"id":{},"result":{{"action":"accept"}}}}"#, question["id"]);
+    let heard = script.client(&reply);
+    let again = parsed(told(&heard, "a")[0]);
+    assert_eq!(again["params"]["requestState"], "s");
+    assert_eq!(again["params"]["inputResponses"], json!({ "k": { "action": "accept" } }));
+    assert_eq!(again["params"]["name"], "x");
+    let heard =
+        script.answers("a", &heard, "tools/call", r#"{"resultType":"complete","content":[]}"#);
+    assert_eq!(parsed(told(&heard, "client")[0])["id"], 1);
+}
+
+#[test]
+fn what_passes_between_a_modern_client_and_upstream_is_theirs() {
+    let mut script = Script::opened(Era::Modern, Era::Modern);
+    let heard = script.client(&call(1, "a__x", Era::Modern));
+    let required = r#"{"resultType":"input_required","requestState":"s"}"#;
+    let heard = script.answers("a", &heard, "tools/call", required);
+    assert_eq!(parsed(told(&heard, "client")[0])["result"]["requestState"], "s");
+}
+
+#[test]
+fn a_log_says_whose_it_is() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let log = |logger: &str| {
+        format!(r#"{{"method":"notifications/message","params":{{{logger}"data":1}}}}"#)
+    };
+    assert_eq!(
+        told(&script.says("a", &log(r#""logger":"db","#)), "client"),
+        [log(r#""logger":"a/db","#)]
+    );
+    assert_eq!(told(&script.says("a", &log("")), "client"), [log(r#""logger":"a","#)]);
+}
+
+#[test]
+fn resources_are_asked_of_whoever_lists_them() {
+    let mut script = Script::new(&["a", "b"]);
+    script.client(&hello(Era::Legacy));
+    for name in ["a", "b"] {
+        let probe = script.started(name);
+        let id = id_of(&probe, name, "server/discover");
+        let heard =
+            script.says(name, &format!(r#"{{"id":{id},"error":{{"code":1,"message":""}}}}"#));
+        let opened = script.answers(
+            name,
+            &heard,
+            "initialize",
+            r#"{"capabilities":{"resources":{"subscribe":true}}}"#,
+        );
+        let own = format!(r#"{{"uri":"{name}://1","name":"n"}},{{"uri":"both://1","name":"m"}}"#);
+        script.answers(name, &opened, "resources/list", &format!(r#"{{"resources":[{own}]}}"#));
+        script.answers(name, &opened, "resources/templates/list", r#"{"resourceTemplates":[]}"#);
+    }
+    let read = |id: u64, uri: &str| {
+        format!(r#"{{"id":{id},"method":"resources/read","params":{{"uri":"{uri}"}}}}"#)
+    };
+    assert!(told(&script.client(&read(1, "b://1")), "b")[0].contains(r#""uri":"b://1""#));
+    let heard = script.client(&read(2, "forebay://a/both://1"));
+    assert!(told(&heard, "a")[0].contains(r#""uri":"both://1""#), "{heard:?}");
+    let heard = script.client(&read(3, "b://other"));
+    assert!(told(&heard, "b")[0].contains("b://other"), "nobody else has such: {heard:?}");
+    let heard = script.client(&read(4, "both://other"));
+    assert!(told(&heard, "client")[0].contains("forebay://b/both://other"), "{heard:?}");
+    let updated = r#"{"method":"notifications/resources/updated","params":{"uri":"both://1"}}"#;
+    let heard = script.says("b", updated);
+    assert!(told(&heard, "client")[0].contains("forebay://b/both://1"), "{heard:?}");
+}
+
+#[test]
+fn tasks_are_asked_about_where_they_are_and_not_across_the_eras() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let heard = script.client(&call(1, "b__x", Era::Legacy));
+    script.answers("b", &heard, "tools/call", r#"{"task":{"taskId":"t1","status":"working"}}"#);
+    let get = r#"{"id":2,"method":"tasks/get","params":{"taskId":"t1"}}"#;
+    assert_eq!(told(&script.client(get), "b").len(), 1);
+    let heard = script.client(&get.replace("t1", "t2"));
+    assert!(told(&heard, "client")[0].contains("Unknown task: t2"));
+    let mut script = Script::opened(Era::Legacy, Era::Modern);
+    let heard = script
+        .client(r#"{"id":1,"method":"tools/call","params":{"name":"a__x","task":{"ttl":1}}}"#);
+    assert!(told(&heard, "client")[0].contains("call the tool without `task`"), "{heard:?}");
+}
