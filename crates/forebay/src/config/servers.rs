@@ -1,9 +1,10 @@
-//! The servers behind the gateway: `[servers.NAME]` in the settings.
+//! The servers behind the gateway: `[servers.NAME]` in the settings, or a client's own file.
 //!
 //! [`keys`] is the one table of what can be written of a server; reading, the reference page and the
 //! JSON Schema follow from it. A variable that is named is expanded here, once; its value is in no
 //! text that is shown.
 
+mod clients_file;
 mod draft;
 mod expansion;
 pub(super) mod keys;
@@ -14,6 +15,8 @@ use std::{path::PathBuf, time::Duration};
 
 use forebay_intercept::{Glob, ToolRule};
 
+#[cfg_attr(not(test), expect(unused_imports, reason = "the gateway reads it"))]
+pub(crate) use self::clients_file::read_clients_file;
 pub(super) use self::{name::PATTERN as NAME_PATTERN, reading::of_table};
 
 /// A server behind the gateway.

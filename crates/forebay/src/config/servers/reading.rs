@@ -42,7 +42,7 @@ pub(in crate::config) fn of_table(
 }
 
 /// A server whose name stands at `at`, or all that is wrong with what is written of it.
-fn one(
+pub(super) fn one(
     name: &str,
     at: usize,
     members: &[Member],

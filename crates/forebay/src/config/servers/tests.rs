@@ -1,11 +1,13 @@
 //! Files in; servers, or what is wrong with them, out.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::Path};
 
 use forebay_intercept::When;
 
 use super::*;
-use crate::config::{Config, Sources};
+use crate::config::{Config, Problem, Sources};
+
+mod clients;
 
 /// What the files of these tests may name.
 fn variables() -> Vec<(OsString, OsString)> {
@@ -275,4 +277,27 @@ fn a_table_of_servers_is_one() {
     assert_eq!(said("servers = 1"), told("`servers` is a table; write `[servers.NAME]`"));
     let near = "there is no setting `server`; write `servers`";
     assert_eq!(said("[server.a]\ncommand = \"x\""), told(near));
+}
+
+/// The servers of a client's file, and what is said of it.
+fn of_client(text: &str) -> (Vec<Server>, Vec<Problem>) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    std::fs::write(&file, text).unwrap();
+    read_clients_file(&file, &variables())
+}
+
+/// What is said, without the folder.
+fn said(problems: &[Problem]) -> Vec<String> {
+    let file = |said: String| said.split_once("/mcp.json").map(|(_, rest)| rest.to_owned());
+    problems.iter().map(|problem| file(problem.to_string()).unwrap()).collect()
+}
+
+#[test]
+fn a_clients_file_that_is_not_there_is_grave() {
+    let (servers, problems) = read_clients_file(Path::new("/nowhere/mcp.json"), &[]);
+    assert!(servers.is_empty() && problems.iter().all(Problem::is_grave));
+    let said = said(&problems);
+    assert_eq!(said.len(), 1);
+    assert!(said[0].starts_with(": cannot be read: No such file"), "{said:?}");
 }
