@@ -6,11 +6,15 @@
 
 mod environment;
 mod file;
+pub(crate) mod gateway;
 pub(crate) mod in_force;
 mod kind;
 mod problem;
 pub(crate) mod reference;
+mod rules;
+pub(crate) mod servers;
 mod settings;
+mod tree;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -19,7 +23,7 @@ use forebay_query::Limits;
 use forebay_store::{Durability, Retention};
 use forebay_tools::{Formulas, Offer};
 
-use self::problem::Problem;
+use self::{gateway::Gateway, problem::Problem, servers::Server};
 pub(crate) use self::{kind::Given, problem::Problems};
 
 /// How Forebay behaves.
@@ -38,6 +42,9 @@ pub(crate) struct Config {
     pub(crate) formulas: Formulas,
     pub(crate) query: Limits,
     pub(crate) ca_file: Option<PathBuf>,
+    /// The servers behind the gateway, in the order of the file.
+    pub(crate) servers: Vec<Server>,
+    pub(crate) gateway: Gateway,
 }
 
 /// Where settings come from, besides the file in its usual place.
@@ -68,9 +75,14 @@ impl Config {
         let mut config = Self::kept_in(home.clone());
         let mut problems = Vec::new();
         let named = environment::named_file(sources);
+        let target = file::Target {
+            config: &mut config,
+            problems: &mut problems,
+            variables: &sources.variables,
+        };
         match named {
-            Some(path) => file::read_named(&path, &mut config, &mut problems),
-            None => file::read_if_there(&home.join("forebay.toml"), &mut config, &mut problems),
+            Some(path) => file::read_named(&path, target),
+            None => file::read_if_there(&home.join("forebay.toml"), target),
         }
         environment::read(&sources.variables, &mut config, &mut problems);
         for (flag, key, given) in &sources.flags {
@@ -97,6 +109,8 @@ impl Config {
             formulas: Formulas::default(),
             query: Limits::default(),
             ca_file: None,
+            servers: Vec::new(),
+            gateway: Gateway::default(),
         }
     }
 

@@ -8,27 +8,38 @@ use std::{
 };
 
 /// Nobody writes more settings than this, and no login is longer.
-const MAX_BYTES: u64 = 1 << 20;
+const MAX_MIB: u64 = 1;
 
 /// The bytes of the file at `path`. A pipe, a device and what is too long are errors: they could keep
 /// the program waiting, or never end.
 pub(crate) fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    contents_within(path, MAX_MIB)
+}
+
+fn contents_within(path: &Path, max_mib: u64) -> io::Result<Vec<u8>> {
+    let max_bytes = max_mib << 20;
     // Without the flag, opening a pipe waits until somebody writes to it.
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other("it is longer than 1 MiB"));
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(io::Error::other(format!("it is longer than {max_mib} MiB")));
     }
     Ok(bytes)
 }
 
 /// The same as text.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
-    String::from_utf8(contents(path)?).map_err(|_| io::Error::other("it is not UTF-8"))
+    text_within(path, MAX_MIB)
+}
+
+/// The same as text, of a file that others may have made longer.
+pub(crate) fn text_within(path: &Path, max_mib: u64) -> io::Result<String> {
+    String::from_utf8(contents_within(path, max_mib)?)
+        .map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use super::{
     settings::{PREFIX, SETTINGS, Setting},
 };
 
-type Variables = [(OsString, OsString)];
+/// The environment, or what stands for it.
+pub(super) type Variables = [(OsString, OsString)];
 
 const HOME: &str = "FOREBAY_HOME";
 const FILE: &str = "FOREBAY_CONFIG";
@@ -69,7 +70,7 @@ pub(super) fn read(variables: &Variables, config: &mut Config, problems: &mut Ve
 }
 
 /// An empty variable is one that is not set: some clients cannot leave one out.
-fn value<'a>(variables: &'a Variables, name: &str) -> Option<&'a OsStr> {
+pub(super) fn value<'a>(variables: &'a Variables, name: &str) -> Option<&'a OsStr> {
     let found = variables.iter().find(|(known, _)| known == name);
     found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
 }

@@ -1,168 +1,132 @@
 //! Settings from `forebay.toml`.
 
-use std::{collections::HashSet, io::ErrorKind, ops::Range, path::Path};
+use std::{collections::HashSet, io::ErrorKind, path::Path};
 
-use forebay_intercept::{Glob, ToolRule, When};
 use toml::{
     Spanned,
-    de::{DeString, DeTable, DeValue},
+    de::{DeTable, DeValue},
 };
 
 use super::{
     Config, Problem,
+    environment::Variables,
     kind::Given,
     problem::{Weight, nearest},
-    settings::{SETTINGS, TOOL_KEYS, named},
+    rules, servers,
+    settings::{SETTINGS, named},
+    tree::{self, Member, Mistake, Node, Shape},
 };
 use crate::regular;
 
 const TOOLS: &str = "tools";
+const SERVERS: &str = "servers";
+
+/// What is read into: the settings, and what is wrong with them.
+pub(super) struct Target<'a> {
+    pub(super) config: &'a mut Config,
+    pub(super) problems: &'a mut Vec<Problem>,
+    /// What the settings of servers may name.
+    pub(super) variables: &'a Variables,
+}
 
 /// Reads the file at `path`, which someone named: it must be there.
-pub(super) fn read_named(path: &Path, config: &mut Config, problems: &mut Vec<Problem>) {
+pub(super) fn read_named(path: &Path, target: Target<'_>) {
     match regular::text(path) {
-        Ok(text) => read(path, &text, config, problems),
-        Err(error) => problems.push(Problem::of_file(path, format!("cannot be read: {error}"))),
+        Ok(text) => read(path, &text, target),
+        Err(error) => {
+            target.problems.push(Problem::of_file(path, format!("cannot be read: {error}")));
+        }
     }
 }
 
 /// Reads the file at `path`, if there is one.
-pub(super) fn read_if_there(path: &Path, config: &mut Config, problems: &mut Vec<Problem>) {
+pub(super) fn read_if_there(path: &Path, target: Target<'_>) {
     match regular::text(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
-        _ => read_named(path, config, problems),
+        _ => read_named(path, target),
     }
 }
 
 /// Takes over the settings in `text`, and goes on after whatever is wrong with some of them.
-pub(super) fn read(path: &Path, text: &str, config: &mut Config, problems: &mut Vec<Problem>) {
+pub(super) fn read(path: &Path, text: &str, target: Target<'_>) {
     let (document, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { path, text, config, problems, broken_lines: HashSet::new() };
+    let mut reader = Reader { path, text, target, broken_lines: HashSet::new() };
     for error in errors {
-        let place = error.span().unwrap_or_default();
-        reader.complain(&place, format!("this is no TOML: {}", error.message()));
-        reader.broken_lines.insert(reader.line(&place));
+        let at = error.span().unwrap_or_default().start;
+        reader.mention(at, format!("this is no TOML: {}", error.message()), Weight::Grave);
+        reader.broken_lines.insert(tree::line(text, at));
     }
-    reader.table("", document.get_ref());
-    problems.sort_by_key(Problem::line);
+    reader.table("", &members(document.get_ref()));
+    reader.target.problems.sort_by_key(Problem::line);
 }
 
 struct Reader<'a> {
     path: &'a Path,
     text: &'a str,
-    config: &'a mut Config,
-    problems: &'a mut Vec<Problem>,
+    target: Target<'a>,
     /// Lines that are no TOML: what else seems to be wrong with them need not be.
     broken_lines: HashSet<usize>,
 }
 
 impl Reader<'_> {
-    fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
-        for (key, value) in table {
-            let name = format!("{prefix}{}", key.get_ref());
+    fn table(&mut self, prefix: &str, table: &[Member]) {
+        for Member { key, at, value } in table {
+            let name = format!("{prefix}{key}");
             let is_table_of_settings =
                 SETTINGS.iter().any(|setting| setting.key.starts_with(&format!("{name}.")));
-            match (value.get_ref(), named(&name)) {
+            match (&value.shape, named(&name)) {
                 (_, Some(setting)) => {
-                    if let Err(what) = setting.set(self.config, &given(value.get_ref())) {
-                        self.mention(&value.span(), what, setting.weight());
+                    if let Err(what) = setting.set(self.target.config, &value.given()) {
+                        self.mention(value.at, what, setting.weight());
                     }
                 }
-                (DeValue::Table(tools), None) if name == TOOLS => self.tools(tools),
-                (DeValue::Table(inner), None) if is_table_of_settings => {
+                (Shape::Table(tools), None) if name == TOOLS => {
+                    let mut mistakes = Vec::new();
+                    self.target.config.policy.tools = rules::read(TOOLS, tools, &mut mistakes);
+                    self.complain(mistakes);
+                }
+                (Shape::Table(servers), None) if name == SERVERS => {
+                    let mut mistakes = Vec::new();
+                    let variables = self.target.variables;
+                    self.target.config.servers =
+                        servers::of_table(servers, variables, &mut mistakes);
+                    self.complain(mistakes);
+                }
+                (Shape::Table(inner), None) if is_table_of_settings => {
                     self.table(&format!("{name}."), inner);
                 }
                 (_, None) if name == TOOLS => {
-                    self.complain(
-                        &key.span(),
-                        format!("`{name}` is a table; write `[tools.\"list_*\"]`"),
-                    );
+                    let what = format!("`{name}` is a table; write `[tools.\"list_*\"]`");
+                    self.mention(*at, what, Weight::Grave);
+                }
+                (_, None) if name == SERVERS => {
+                    let what = format!("`{name}` is a table; write `[servers.NAME]`");
+                    self.mention(*at, what, Weight::Grave);
                 }
                 (_, None) if is_table_of_settings => {
                     let what = format!("`{name}` is a table; write `[{name}]`");
-                    self.mention(&key.span(), what, weight(&name));
+                    self.mention(*at, what, weight(&name));
                 }
                 (_, None) => {
                     let (what, weight) = unknown(&name);
-                    self.mention(&key.span(), what, weight);
+                    self.mention(*at, what, weight);
                 }
             }
         }
     }
 
-    /// Rules hold in the order of the file, which the table does not keep.
-    fn tools(&mut self, tools: &DeTable<'_>) {
-        let mut tools: Vec<_> = tools.iter().collect();
-        tools.sort_by_key(|(pattern, _)| pattern.span().start);
-        for (pattern, rule) in tools {
-            let DeValue::Table(rule) = rule.get_ref() else {
-                let pattern = pattern.get_ref();
-                let what = format!("`{pattern}` is a table; write `[tools.\"{pattern}\"]`");
-                self.complain(&rule.span(), what);
-                continue;
-            };
-            if let Some(when) = self.rule(pattern, rule) {
-                let pattern = Glob::new(pattern.get_ref().as_ref());
-                self.config.policy.tools.push(ToolRule { pattern, when });
-            }
+    fn complain(&mut self, mistakes: Vec<Mistake>) {
+        for Mistake { at, what } in mistakes {
+            self.mention(at, what, Weight::Grave);
         }
     }
 
-    fn rule(&mut self, pattern: &Spanned<DeString<'_>>, rule: &DeTable<'_>) -> Option<When> {
-        let mut found = Vec::new();
-        for (key, value) in rule {
-            match (key.get_ref().as_ref(), given(value.get_ref())) {
-                ("always", Given::Switch(true)) => found.push(When::Always),
-                ("never", Given::Switch(true)) => found.push(When::Never),
-                (word @ ("always" | "never"), given) => self.complain(
-                    &value.span(),
-                    format!("`{word}` cannot be {given}; write `{word} = true`, or leave it out"),
-                ),
-                ("threshold", given) => match given.number().filter(|tokens| *tokens > 0) {
-                    Some(tokens) => found.push(When::Over(tokens)),
-                    None => self.complain(
-                        &value.span(),
-                        format!("`threshold` cannot be {given}; write a number, 1 or more"),
-                    ),
-                },
-                (word, _) => {
-                    let keys = TOOL_KEYS.map(|(key, ..)| key);
-                    let meant = nearest(word, keys).map_or(keys.to_vec(), |near| vec![near]);
-                    let what = format!("a tool has no `{word}`; write {}", one_of(&meant));
-                    self.complain(&key.span(), what);
-                }
-            }
-        }
-        let keys = one_of(&TOOL_KEYS.map(|(key, ..)| key));
-        let name = pattern.get_ref();
-        match found.as_slice() {
-            [when] => return Some(*when),
-            [_, _, ..] => {
-                self.complain(&pattern.span(), format!("for `{name}` write only one of {keys}"));
-            }
-            [] if rule.is_empty() => {
-                self.complain(&pattern.span(), format!("for `{name}` write one of {keys}"));
-            }
-            // Whatever there is has been complained about.
-            [] => {}
-        }
-        None
-    }
-
-    fn complain(&mut self, place: &Range<usize>, what: String) {
-        self.mention(place, what, Weight::Grave);
-    }
-
-    fn mention(&mut self, place: &Range<usize>, what: String, weight: Weight) {
-        let line = self.line(place);
+    fn mention(&mut self, at: usize, what: String, weight: Weight) {
+        let line = tree::line(self.text, at);
         if !self.broken_lines.contains(&line) {
-            self.problems.push(Problem::at_line(self.path, line, what).weighing(weight));
+            let problem = Problem::at_line(self.path, line, what).weighing(weight);
+            self.target.problems.push(problem);
         }
-    }
-
-    fn line(&self, place: &Range<usize>) -> usize {
-        let before = self.text.get(..place.start).unwrap_or(self.text);
-        before.matches('\n').count() + 1
     }
 }
 
@@ -170,7 +134,7 @@ impl Reader<'_> {
 /// a mistake in the one that was probably meant. What is like nothing that there is may have been
 /// meant to keep something from being kept (`exclude`, say), so it is grave.
 fn unknown(name: &str) -> (String, Weight) {
-    let keys = SETTINGS.iter().map(|setting| setting.key).chain([TOOLS]);
+    let keys = SETTINGS.iter().map(|setting| setting.key).chain([TOOLS, SERVERS]);
     let tables = SETTINGS.iter().filter_map(|setting| setting.key.split_once('.'));
     // A setting of a table that was written outside of it.
     if let Some((table, key)) = tables.clone().find(|(_, key)| nearest(name, [*key]).is_some()) {
@@ -195,21 +159,32 @@ fn weight(name: &str) -> Weight {
     if is_forgiven { Weight::PassedOver } else { Weight::Grave }
 }
 
-fn one_of(keys: &[&str]) -> String {
-    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" or ")
+/// What a table holds, in the order of the file, which the table does not keep.
+fn members(table: &DeTable<'_>) -> Vec<Member> {
+    let mut members: Vec<Member> = table
+        .iter()
+        .map(|(key, value)| Member {
+            key: key.get_ref().to_string(),
+            at: key.span().start,
+            value: node(value),
+        })
+        .collect();
+    members.sort_by_key(|member| member.at);
+    members
 }
 
-fn given(value: &DeValue<'_>) -> Given {
-    match value {
-        DeValue::String(text) => Given::Text(text.to_string()),
-        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
-            .map_or(Given::Other("a number so large"), Given::Number),
-        DeValue::Boolean(on) => Given::Switch(*on),
-        DeValue::Array(items) => {
-            Given::List(items.iter().map(|item| given(item.get_ref())).collect())
-        }
-        DeValue::Float(_) => Given::Other("a number with a fraction"),
-        DeValue::Datetime(_) => Given::Other("a date"),
-        DeValue::Table(_) => Given::Other("a table"),
-    }
+fn node(value: &Spanned<DeValue<'_>>) -> Node {
+    let shape = match value.get_ref() {
+        DeValue::Array(items) => Shape::List(items.iter().map(node).collect()),
+        DeValue::Table(table) => Shape::Table(members(table)),
+        DeValue::String(text) => Shape::Plain(Given::Text(text.to_string())),
+        DeValue::Integer(number) => Shape::Plain(
+            i64::from_str_radix(number.as_str(), number.radix())
+                .map_or(Given::Other("a number so large"), Given::Number),
+        ),
+        DeValue::Boolean(on) => Shape::Plain(Given::Switch(*on)),
+        DeValue::Float(_) => Shape::Plain(Given::Other("a number with a fraction")),
+        DeValue::Datetime(_) => Shape::Plain(Given::Other("a date")),
+    };
+    Node { at: value.span().start, shape }
 }

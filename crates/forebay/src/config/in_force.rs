@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, Problems, Sources, environment, settings::SETTINGS};
+use super::{Config, Problems, Sources, environment, settings::SETTINGS, tree};
 use crate::regular;
 
 /// What holds.
 pub(crate) struct InForce {
     /// Which file was read, or would be.
     pub(crate) file: String,
-    /// Every setting, and the rules for single tools.
+    /// Every setting, the rules for single tools, and the servers.
     pub(crate) settings: Vec<Held>,
 }
 
@@ -50,8 +50,9 @@ pub(crate) fn of(sources: &Sources) -> Result<InForce, Problems> {
         };
         settings.push(Held { key, value, from });
     }
-    let rules = written.into_iter().filter(|(key, ..)| key.starts_with("tools."));
-    settings.extend(rules.map(|(key, value, line)| Held {
+    let is_named_there = |key: &str| key.starts_with("tools.") || key.starts_with("servers.");
+    let others = written.into_iter().filter(|(key, ..)| is_named_there(key));
+    settings.extend(others.map(|(key, value, line)| Held {
         key,
         value,
         from: format!("line {line}"),
@@ -75,11 +76,31 @@ fn add(found: &mut Vec<(String, String, usize)>, text: &str, prefix: &str, table
             add(found, text, &format!("{name}."), inner);
         } else {
             let Range { start, end } = value.span();
-            let line = text[..start].matches('\n').count() + 1;
-            let value = text[start..end].split_whitespace().collect::<Vec<_>>().join(" ");
-            found.push((name, value, line));
+            let line = tree::line(text, start);
+            found.push((name.clone(), told(&name, value.get_ref(), &text[start..end]), line));
         }
     }
+}
+
+/// What is told of a value. Keys and passwords stand in the environment, the headers and the URL of a
+/// server; of these it is told that they are there.
+fn told(name: &str, value: &DeValue<'_>, written: &str) -> String {
+    let steps: Vec<&str> = name.splitn(4, '.').collect();
+    match (steps.as_slice(), value) {
+        (["servers", _, "env" | "headers", _], _) => "(not shown)".to_owned(),
+        (["servers", _, "url"], DeValue::String(url)) => format!("\"{}\"", public_part(url)),
+        _ => written.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// A URL as it is written, without user, password, query and fragment. It may name variables, so it
+/// need not be one yet.
+fn public_part(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let host_end = rest.find('/').unwrap_or(rest.len());
+    let host_start = rest[..host_end].rfind('@').map_or(0, |at| at + 1);
+    format!("{scheme}://{}", &rest[host_start..])
 }
 
 #[cfg(test)]
@@ -114,5 +135,62 @@ mod tests {
         let place = home.path().display().to_string();
         assert_eq!(told("persist_location"), pair(&place, "FOREBAY_HOME"));
         assert_eq!(held.settings.len(), SETTINGS.len() + 1);
+    }
+
+    #[test]
+    fn servers_are_told_without_what_is_secret() {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("forebay.toml"), SERVERS).unwrap();
+        let variables = [
+            ("FOREBAY_HOME", home.path().to_str().unwrap()),
+            ("TOKEN", "secret-1"),
+            ("HOST", "secret-2.example"),
+        ];
+        let variables = variables.map(|(name, value)| (name.into(), value.into())).to_vec();
+        let held = of(&Sources { variables, ..Sources::default() }).unwrap();
+        let servers = held.settings.iter().filter(|held| held.key.starts_with("servers."));
+        let told: Vec<String> =
+            servers.map(|Held { key, value, from }| format!("{key} = {value} ({from})")).collect();
+        assert_eq!(
+            told,
+            [
+                "servers.b.command = \"npx\" (line 2)",
+                "servers.b.args = [\"-y\", \"${TOKEN}\"] (line 3)",
+                "servers.b.env.KEY = (not shown) (line 5)",
+                "servers.b.env.X.Y = (not shown) (line 6)",
+                "servers.a.url = \"https://${HOST}/mcp\" (line 8)",
+                "servers.a.headers.Authorization = (not shown) (line 9)",
+                "servers.a.start = \"lazy\" (line 10)",
+                "servers.a.tools.env.never = true (line 12)",
+            ]
+        );
+    }
+
+    const SERVERS: &str = r#"[servers.b]
+command = "npx"
+args = ["-y",   "${TOKEN}"]
+[servers.b.env]
+KEY = "secret-3"
+"X.Y" = "secret-4"
+[servers.a]
+url = "https://me:secret-5@${HOST}/mcp?key=secret-6#secret-7"
+headers = { Authorization = "Bearer ${TOKEN} secret-8" }
+start = "lazy"
+[servers.a.tools.env]
+never = true
+"#;
+
+    #[test]
+    fn of_a_url_only_the_way_is_told() {
+        let cases = [
+            ("https://host", "https://host"),
+            ("https://user@host:1/a/b", "https://host:1/a/b"),
+            ("https://a:b@c@host/x@y?z@w", "https://host/x@y"),
+            ("https://host?key=x", "https://host"),
+            ("${URL}", "${URL}"),
+        ];
+        for (url, told) in cases {
+            assert_eq!(public_part(url), told, "{url}");
+        }
     }
 }

@@ -8,36 +8,45 @@ use std::{
 
 use forebay_intercept::Glob;
 use forebay_tools::Tool;
+use reqwest::Url;
 
-use super::Config;
-
-/// The kind of a setting, with the way to set it.
-pub(super) enum Kind {
+/// The kind of a setting, with the way to set it in a `T`.
+pub(super) enum Kind<T: 'static> {
     /// `true` or `false`.
-    Switch(fn(&mut Config, bool)),
+    Switch(fn(&mut T, bool)),
     /// A whole number within limits.
-    Number { from: u64, to: u64, set: fn(&mut Config, u64) },
+    Number { from: u64, to: u64, set: fn(&mut T, u64) },
     /// A number of bytes, such as `10 GB`.
-    Bytes { from: u64, set: fn(&mut Config, u64) },
+    Bytes { from: u64, set: fn(&mut T, u64) },
     /// A directory.
-    Directory(fn(&mut Config, PathBuf)),
+    Directory(fn(&mut T, PathBuf)),
     /// A file, or none.
-    File(fn(&mut Config, Option<PathBuf>)),
+    File(fn(&mut T, Option<PathBuf>)),
     /// Names of tools, `*` and `?` included.
-    Patterns(fn(&mut Config, Vec<Glob>)),
+    Patterns(fn(&mut T, Vec<Glob>)),
     /// Which injected tools are listed.
-    Tools(fn(&mut Config, Vec<Tool>)),
+    Tools(fn(&mut T, Vec<Tool>)),
     /// What a name can begin with.
-    Prefix(fn(&mut Config, String)),
+    Prefix(fn(&mut T, String)),
+    /// What can stand between two names.
+    Separator(fn(&mut T, String)),
+    /// A program: its name, or its path.
+    Program(fn(&mut T, String)),
+    /// What a program is started with.
+    Texts(fn(&mut T, Vec<String>)),
+    /// Names, and a text for each.
+    Pairs(fn(&mut T, Vec<(String, String)>)),
+    /// Where a server is.
+    Address(fn(&mut T, String)),
     /// One of a few words.
-    Choice(&'static [Choice]),
+    Choice(&'static [Choice<T>]),
 }
 
 /// A word that a setting may have.
-pub(super) struct Choice {
+pub(super) struct Choice<T> {
     pub(super) word: &'static str,
     pub(super) meaning: &'static str,
-    pub(super) set: fn(&mut Config),
+    pub(super) set: fn(&mut T),
 }
 
 /// A value as it was given.
@@ -47,15 +56,16 @@ pub(crate) enum Given {
     Number(i64),
     Text(String),
     List(Vec<Given>),
+    Table(Vec<(String, Given)>),
     /// From the environment or the command line, where everything is text.
     Word(String),
     /// Nothing that any setting could have, as it is called.
     Other(&'static str),
 }
 
-impl Kind {
+impl<T> Kind<T> {
     /// Sets it to what was given; `false` if that cannot be.
-    pub(super) fn set(&self, config: &mut Config, given: &Given) -> bool {
+    pub(super) fn set(&self, config: &mut T, given: &Given) -> bool {
         let is_set = match self {
             Self::Switch(set) => given.switch().map(|on| set(config, on)),
             Self::Number { from, to, set } => given
@@ -73,6 +83,11 @@ impl Kind {
             Self::Patterns(set) => given.patterns().map(|patterns| set(config, patterns)),
             Self::Tools(set) => given.tools().map(|tools| set(config, tools)),
             Self::Prefix(set) => given.prefix().map(|prefix| set(config, prefix)),
+            Self::Separator(set) => given.separator().map(|separator| set(config, separator)),
+            Self::Program(set) => given.program().map(|program| set(config, program)),
+            Self::Texts(set) => given.texts().map(|texts| set(config, texts)),
+            Self::Pairs(set) => given.pairs().map(|pairs| set(config, pairs)),
+            Self::Address(set) => given.address().map(|address| set(config, address)),
             Self::Choice(choices) => given.text().and_then(|text| {
                 let choice = choices.iter().find(|choice| choice.word == text)?;
                 (choice.set)(config);
@@ -102,12 +117,24 @@ impl Kind {
                 format!("\"core\", \"full\", \"none\" or a list of {}", names.join(", "))
             }
             Self::Prefix(_) => "letters, digits, - and _, such as \"forebay-\"".to_owned(),
+            Self::Separator(_) => "1 to 4 characters out of _ - and ., such as \"__\"".to_owned(),
+            Self::Program(_) => "a program, such as \"npx\"".to_owned(),
+            Self::Texts(_) => "a list of texts, such as [\"-y\", \"a-server\"]".to_owned(),
+            Self::Pairs(_) => "a table with a text for each name".to_owned(),
+            Self::Address(_) => {
+                "a URL that begins with `http://` or `https://`, and has a host".to_owned()
+            }
             Self::Choice(choices) => {
                 let words: Vec<String> =
                     choices.iter().map(|choice| format!("\"{}\"", choice.word)).collect();
                 words.join(" or ")
             }
         }
+    }
+
+    /// True if what was given is not repeated when it cannot be: keys and passwords stand there.
+    pub(super) fn is_private(&self) -> bool {
+        matches!(self, Self::Texts(_) | Self::Pairs(_) | Self::Address(_))
     }
 }
 
@@ -120,7 +147,9 @@ impl Given {
                 "false" | "0" => Some(false),
                 _ => None,
             },
-            Self::Number(_) | Self::Text(_) | Self::List(_) | Self::Other(_) => None,
+            Self::Number(_) | Self::Text(_) | Self::List(_) | Self::Table(_) | Self::Other(_) => {
+                None
+            }
         }
     }
 
@@ -128,14 +157,18 @@ impl Given {
         match self {
             Self::Number(number) => u64::try_from(*number).ok(),
             Self::Word(word) => word.replace('_', "").parse().ok(),
-            Self::Switch(_) | Self::Text(_) | Self::List(_) | Self::Other(_) => None,
+            Self::Switch(_) | Self::Text(_) | Self::List(_) | Self::Table(_) | Self::Other(_) => {
+                None
+            }
         }
     }
 
-    fn text(&self) -> Option<&str> {
+    pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Word(text) => Some(text),
-            Self::Switch(_) | Self::Number(_) | Self::List(_) | Self::Other(_) => None,
+            Self::Switch(_) | Self::Number(_) | Self::List(_) | Self::Table(_) | Self::Other(_) => {
+                None
+            }
         }
     }
 
@@ -170,6 +203,43 @@ impl Given {
         (text.len() <= 32 && text.chars().all(fits)).then(|| text.to_owned())
     }
 
+    fn separator(&self) -> Option<String> {
+        let text = self.text()?;
+        let fits = (1..=4).contains(&text.len()) && text.chars().all(|it| "_-.".contains(it));
+        fits.then(|| text.to_owned())
+    }
+
+    /// A program is looked for where the system looks for programs, unless it is a path.
+    fn program(&self) -> Option<String> {
+        let text = self.text().filter(|text| !text.is_empty())?;
+        if text.starts_with("~/") {
+            return path(text.as_ref())?.to_str().map(str::to_owned);
+        }
+        Some(text.to_owned())
+    }
+
+    fn texts(&self) -> Option<Vec<String>> {
+        match self {
+            Self::List(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
+            _ => None,
+        }
+    }
+
+    fn pairs(&self) -> Option<Vec<(String, String)>> {
+        let Self::Table(members) = self else { return None };
+        let pair = |(name, value): &(String, Self)| Some((name.clone(), value.text()?.to_owned()));
+        members.iter().map(pair).collect()
+    }
+
+    /// Stricter than URLs are: what stands before the host is to be found, as it may be secret.
+    fn address(&self) -> Option<String> {
+        let text = self.text()?;
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
+        let is_plain = !rest.starts_with(['/', '\\']);
+        let has_host = Url::parse(text).is_ok_and(|url| url.has_host());
+        (is_plain && has_host).then(|| text.to_owned())
+    }
+
     /// A list of names; commas stand between them where everything is text.
     fn names(&self) -> Option<Vec<&str>> {
         match self {
@@ -183,7 +253,9 @@ impl Given {
             Self::Word(names) => {
                 Some(names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect())
             }
-            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Other(_) => None,
+            Self::Switch(_) | Self::Number(_) | Self::Text(_) | Self::Table(_) | Self::Other(_) => {
+                None
+            }
         }
     }
 }
@@ -224,6 +296,7 @@ impl fmt::Display for Given {
             Self::Text(text) => write!(out, "\"{text}\""),
             Self::Word(text) => write!(out, "`{text}`"),
             Self::List(_) => write!(out, "this list"),
+            Self::Table(_) => write!(out, "a table"),
             Self::Other(what) => write!(out, "{what}"),
         }
     }
@@ -250,6 +323,28 @@ mod tests {
         }
         for text in ["", "GB", "ten GB", "-1", "1.5GB", "10 EB", "9999999999 TB", "10 ib"] {
             assert_eq!(size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_have_a_scheme_and_a_host() {
+        let address = |text: &str| Given::Text(text.to_owned()).address();
+        for sound in ["http://h", "https://u:p@h:1/mcp?a#b", "http://[::1]:2/"] {
+            assert_eq!(address(sound).as_deref(), Some(sound));
+        }
+        for odd in ["", "h/mcp", "ftp://h", "https://", "https:h", "https:///u@h", "http://h:x"] {
+            assert_eq!(address(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn separators_are_short() {
+        let separator = |text: &str| Given::Text(text.to_owned()).separator();
+        for sound in ["_", "__", "-", ".-_."] {
+            assert_eq!(separator(sound).as_deref(), Some(sound));
+        }
+        for odd in ["", "_____", "/", "a", "_ _", "é"] {
+            assert_eq!(separator(odd), None, "{odd}");
         }
     }
 

@@ -63,7 +63,7 @@ impl Problem {
         Self { weight, ..self }
     }
 
-    pub(super) fn is_grave(&self) -> bool {
+    pub(crate) fn is_grave(&self) -> bool {
         self.weight == Weight::Grave
     }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     kind::Kind,
     problem::Weight,
+    servers::{NAME_PATTERN, keys},
     settings::{SETTINGS, Setting, TOOL_KEYS},
 };
 
@@ -43,12 +44,31 @@ pub(crate) fn page() -> String {
     for (key, example, meaning) in TOOL_KEYS {
         let _ = writeln!(page, "- `{key} = {example}`: {meaning}");
     }
+    page.push_str(SERVERS);
+    for setting in keys::KEYS {
+        key_of_server(&mut page, setting);
+    }
+    page.push_str(SERVERS_TOOLS);
     page.push_str(CLIENTS);
     for (name, bytes) in known_clients() {
         let _ = writeln!(page, "| `{name}…` | {bytes} |");
     }
     let _ = write!(page, "\n## Example\n\n```toml\n{EXAMPLE}```\n");
     page
+}
+
+fn key_of_server<T>(page: &mut String, setting: &Setting<T>) {
+    let Setting { key, default, meaning, kind } = setting;
+    let _ = write!(page, "- `{key}`: {meaning} Write {}.", kind.expected());
+    if !default.is_empty() {
+        let _ = write!(page, " Default: `{default}`.");
+    }
+    page.push('\n');
+    if let Kind::Choice(choices) = kind {
+        for choice in *choices {
+            let _ = writeln!(page, "  - `\"{}\"`: {}", choice.word, choice.meaning);
+        }
+    }
 }
 
 /// The schema for editors.
@@ -79,7 +99,9 @@ pub(crate) fn schema() -> Value {
         "type": "object", "properties": rules, "additionalProperties": false,
         "minProperties": 1, "maxProperties": 1,
     });
-    root.insert("tools".to_owned(), json!({"type": "object", "additionalProperties": rule}));
+    let rules = json!({"type": "object", "additionalProperties": rule});
+    root.insert("servers".to_owned(), servers(&rules));
+    root.insert("tools".to_owned(), rules);
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "forebay.toml",
@@ -89,7 +111,37 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-fn property(setting: &Setting) -> Value {
+fn servers(rules: &Value) -> Value {
+    let mut properties = Map::new();
+    for setting in keys::KEYS {
+        let mut property = property(setting);
+        if let (true, Some(property)) =
+            (keys::EXPANDED.contains(&setting.key), property.as_object_mut())
+        {
+            // What a variable holds may fit.
+            property.remove("pattern");
+        }
+        properties.insert(setting.key.to_owned(), property);
+    }
+    properties.insert(keys::TOOLS.to_owned(), rules.clone());
+    let mut needs = Map::new();
+    needs.extend(keys::OF_COMMAND.map(|key| (key.to_owned(), json!([keys::COMMAND]))));
+    needs.extend(keys::OF_URL.map(|key| (key.to_owned(), json!([keys::URL]))));
+    let server = json!({
+        "type": "object", "properties": properties, "additionalProperties": false,
+        "oneOf": [{"required": [keys::COMMAND]}, {"required": [keys::URL]}],
+        "dependencies": needs,
+    });
+    json!({
+        "type": "object",
+        "propertyNames": {
+            "pattern": NAME_PATTERN, "minLength": 1, "maxLength": 32, "not": {"const": "forebay"},
+        },
+        "additionalProperties": server,
+    })
+}
+
+fn property<T>(setting: &Setting<T>) -> Value {
     let mut property = match &setting.kind {
         Kind::Switch(_) => json!({"type": "boolean"}),
         Kind::Number { from, to: u64::MAX, .. } => json!({"type": "integer", "minimum": from}),
@@ -109,13 +161,20 @@ fn property(setting: &Setting) -> Value {
                              {"type": "array", "items": {"enum": names}}]})
         }
         Kind::Prefix(_) => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,32}$"}),
+        Kind::Separator(_) => json!({"type": "string", "pattern": "^[_.-]{1,4}$"}),
+        Kind::Program(_) => json!({"type": "string", "minLength": 1}),
+        Kind::Texts(_) => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Pairs(_) => json!({"type": "object", "additionalProperties": {"type": "string"}}),
+        Kind::Address(_) => json!({"type": "string", "pattern": "^https?://"}),
         Kind::Choice(choices) => {
             json!({"enum": choices.iter().map(|choice| choice.word).collect::<Vec<_>>()})
         }
     };
     property["description"] = setting.meaning.into();
-    // Every default in the table is written as JSON would be.
-    property["default"] = serde_json::from_str(setting.default).unwrap_or_default();
+    // Every default in the table is written as JSON would be; some keys of a server have none.
+    if let Ok(default) = serde_json::from_str(setting.default) {
+        property["default"] = default;
+    }
     property
 }
 
@@ -144,7 +203,8 @@ All mistakes are told together, each with its place and what to write, before a 
   cannot be, and for a name that is nearly that of such a setting. They are marked below.
 - With any other mistake nothing starts: the settings say what is kept of results, where, for how long,
   and what a model may see of it, and Forebay does not guess there. This holds for names that are like
-  nothing that there is, for rules of single tools, for flags, and for a file that is no TOML.
+  nothing that there is, for rules of single tools, for servers, for flags, and for a file that is no
+  TOML.
 
 A client that has started `forebay wrap` gets the text as the answer to its first request, whichever
 that is (`initialize`, or `server/discover`), and to all others; at a terminal, Forebay ends with code
@@ -167,6 +227,28 @@ A table `[tools.\"PATTERN\"]` says what holds for the tools that the pattern fit
 characters, `?` for one. The first in the file that fits a tool holds, and goes before `threshold` and
 the limits of known clients. `excluded_tools` goes before all. Each table has one of these:
 
+";
+
+const SERVERS: &str = "
+## Servers
+
+A table `[servers.NAME]` names a server behind the gateway; they are listed in the order of the file. A
+name has 1 to 32 letters, digits, `-` and `_`, no `__`, and is not `forebay`. Each has `command` or `url`:
+`args`, `env` and `cwd` go with `command`, `headers` and `ca_file` with `url`.
+
+In `command`, `args`, `env`, `cwd`, `url` and `headers`, `${V}` stands for the environment variable `V`,
+and so does `${env:V}`; `${V:-text}` stands for `text` if `V` is not set or empty. A variable that is not
+set is a mistake if there is no such text. A `$` without `{` after it is a `$`. `~/` at the beginning of
+`command`, `cwd` and `ca_file` is your home. No message tells the value of a variable.
+
+";
+
+const SERVERS_TOOLS: &str = "
+`[servers.NAME.tools.\"PATTERN\"]` is a rule for single tools of the server, under their own names; it
+has the same keys as `[tools.\"PATTERN\"]` and goes before it.
+
+`forebay config` shows the servers; of the environment and the headers it shows the names, and no query,
+user or password of a URL.
 ";
 
 const CLIENTS: &str = "

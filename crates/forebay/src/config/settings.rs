@@ -8,6 +8,7 @@ use forebay_tools::Formulas;
 
 use super::{
     Config,
+    gateway::Prefix,
     kind::{Choice, Given, Kind},
     problem::Weight,
 };
@@ -15,15 +16,15 @@ use super::{
 /// How the name of a variable begins that sets one.
 pub(super) const PREFIX: &str = "FOREBAY_";
 
-/// A setting.
-pub(super) struct Setting {
+/// A setting of a `T`.
+pub(super) struct Setting<T: 'static = Config> {
     /// Its name; after a dot, the one within a table.
     pub(super) key: &'static str,
     /// What holds if it is not set, as it would be written.
     pub(super) default: &'static str,
     /// What it does.
     pub(super) meaning: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: Kind<T>,
 }
 
 /// The setting with this name.
@@ -34,7 +35,7 @@ pub(super) fn named(key: &str) -> Option<&'static Setting> {
 /// Settings that say how much there is of something, or in which form. A mistake in one of them is
 /// told, and the setting is as if nothing had been written. All others say what is kept, where, for
 /// how long, or what may be seen of it: with a mistake in one of these nothing starts.
-pub(super) const FORGIVING: [&str; 17] = [
+pub(super) const FORGIVING: [&str; 18] = [
     "threshold",
     "tokenizer",
     "summary_tokens",
@@ -52,6 +53,7 @@ pub(super) const FORGIVING: [&str; 17] = [
     "query.idle_time",
     "query.max_rows",
     "query.max_bytes",
+    "gateway.separator",
 ];
 
 impl Setting {
@@ -64,22 +66,27 @@ impl Setting {
     pub(super) fn variable(&self) -> String {
         format!("{PREFIX}{}", self.key.replace('.', "_").to_uppercase())
     }
+}
 
+impl<T> Setting<T> {
     /// Sets it, or says what to write.
-    pub(super) fn set(&self, config: &mut Config, given: &Given) -> Result<(), String> {
-        if self.kind.set(config, given) {
-            return Ok(());
-        }
-        let expected = self.kind.expected();
-        Err(match given {
+    pub(super) fn set(&self, config: &mut T, given: &Given) -> Result<(), String> {
+        if self.kind.set(config, given) { Ok(()) } else { Err(self.refusal(given)) }
+    }
+
+    /// What to write, if it cannot be what was given.
+    pub(super) fn refusal(&self, given: &Given) -> String {
+        let (key, expected) = (self.key, self.kind.expected());
+        match given {
+            _ if self.kind.is_private() => format!("`{key}` cannot be this; write {expected}"),
             // Where everything is text, quotes would be part of it.
             Given::Word(_) => format!("cannot be {given}; write {}", expected.replace('"', "`")),
-            _ => format!("`{}` cannot be {given}; write {expected}", self.key),
-        })
+            _ => format!("`{key}` cannot be {given}; write {expected}"),
+        }
     }
 }
 
-/// All settings but those of single tools.
+/// All settings but those of single tools and servers.
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: "enabled",
@@ -352,6 +359,29 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "\"1 GB\"",
         meaning: "How much space the result of a query may take that becomes a dataset of its own.",
         kind: Kind::Bytes { from: 1, set: |config, bytes| config.query.max_bytes = bytes },
+    },
+    Setting {
+        key: "gateway.separator",
+        default: "\"__\"",
+        meaning: "What stands between the name of a server and that of its tool, where several servers are offered as one.",
+        kind: Kind::Separator(|config, separator| config.gateway.separator = separator),
+    },
+    Setting {
+        key: "gateway.prefix",
+        default: "\"always\"",
+        meaning: "Which tools have the name of their server before their own, where several servers are offered as one.",
+        kind: Kind::Choice(&[
+            Choice {
+                word: "always",
+                meaning: "all",
+                set: |config| config.gateway.prefix = Prefix::Always,
+            },
+            Choice {
+                word: "where_needed",
+                meaning: "those of which two servers have one of the same name",
+                set: |config| config.gateway.prefix = Prefix::WhereNeeded,
+            },
+        ]),
     },
 ];
 

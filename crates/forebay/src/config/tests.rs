@@ -6,13 +6,15 @@ use forebay_intercept::{Glob, OnStoreFailure, OutputSchema, Tokenizer, ToolRule,
 use forebay_tools::{Formulas, Tool};
 
 use super::{
+    gateway::Prefix,
     settings::{SETTINGS, Setting},
     *,
 };
 
 fn of_file(text: &str) -> Result<Config, Problems> {
     let (mut config, mut problems) = (Config::kept_in("/home".into()), Vec::new());
-    file::read(Path::new("forebay.toml"), text, &mut config, &mut problems);
+    let target = file::Target { config: &mut config, problems: &mut problems, variables: &[] };
+    file::read(Path::new("forebay.toml"), text, target);
     if problems.is_empty() { Ok(config) } else { Err(Problems(problems)) }
 }
 
@@ -51,7 +53,7 @@ fn the_home_follows_the_rule_of_all_paths() {
 #[test]
 fn a_mistake_in_a_setting_that_says_how_much_is_told_and_passed_over() {
     let home = tempfile::tempdir().unwrap();
-    let text = "treshold = 5\nreply_tokens = \"many\"\nqueri = 1\nsample_size = 3\nkeep_arguments = false\n[query]\nthreds = 2\ntime_limit = 7\n";
+    let text = "treshold = 5\nreply_tokens = \"many\"\nqueri = 1\nsample_size = 3\nkeep_arguments = false\n[query]\nthreds = 2\ntime_limit = 7\n[gateway]\nseparator = \"/\"\n";
     std::fs::write(home.path().join("forebay.toml"), text).unwrap();
     let mut variables = variables(&[("FOREBAY_SUMMARY_TOKENS", "few")]);
     variables[0].1 = home.path().into();
@@ -63,8 +65,16 @@ fn a_mistake_in_a_setting_that_says_how_much_is_told_and_passed_over() {
     assert_eq!(config.query.time, Duration::from_secs(7), "what is sound holds");
     assert!(!config.policy.keep_arguments, "what is sound holds");
     let said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-    let told =
-        ["`treshold`", "`reply_tokens`", "`queri`", "`sample_size`", "`query.threds`", "few"];
+    let told = [
+        "`treshold`",
+        "`reply_tokens`",
+        "`queri`",
+        "`sample_size`",
+        "`query.threds`",
+        "`gateway.separator` cannot be \"/\"; write 1 to 4 characters out of _ - and ., such as \"__\"",
+        "few",
+    ];
+    assert_eq!(config.gateway, Gateway::default());
     assert_eq!(said.len(), told.len(), "{said:?}");
     for (said, told) in said.iter().zip(told) {
         assert!(said.contains(told), "{said}");
@@ -91,6 +101,11 @@ fn a_mistake_about_what_is_kept_or_seen_is_never_passed_over() {
         "[tolls.a]\nnever = true",
         "[tools.a]\nnevr = true",
         "[tools.a]\nthreshold = \"x\"",
+        "[servers.a]\ncomand = \"x\"",
+        "[servers.a]\ncommand = \"x\"\ntimeout = 0",
+        "[server.a]\ncommand = \"x\"",
+        "servers = 1",
+        "[gateway]\nprefix = \"never\"",
     ];
     for text in grave {
         let home = tempfile::tempdir().unwrap();
@@ -143,6 +158,12 @@ fn the_example_uses_every_setting() {
         let is_set = |line: &str| line.starts_with(&format!("{key} = "));
         assert!(reference::EXAMPLE.lines().any(is_set), "{key}");
     }
+    let keys = servers::keys::KEYS.iter().map(|setting| setting.key);
+    let (_, of_servers) = reference::EXAMPLE.split_once("[servers.").unwrap();
+    for key in keys {
+        let is_set = |line: &str| line.starts_with(&format!("{key} = "));
+        assert!(of_servers.lines().any(is_set), "{key}");
+    }
     assert_eq!(config.policy.threshold, Some(10_000));
     assert_eq!(config.max_store_bytes, Some(10_000_000_000));
     assert_eq!(config.policy.excluded_tools, ["get_status", "read_file*"].map(Glob::new));
@@ -187,6 +208,8 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_QUERY_IDLE_TIME", "7"),
         ("FOREBAY_QUERY_MAX_ROWS", "9"),
         ("FOREBAY_QUERY_MAX_BYTES", "2 MB"),
+        ("FOREBAY_GATEWAY_SEPARATOR", "-._-"),
+        ("FOREBAY_GATEWAY_PREFIX", "where_needed"),
     ];
     let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
     assert_eq!(names, given.map(|(name, _)| name));
@@ -200,6 +223,8 @@ fn every_setting_has_a_variable() {
     assert_eq!((max_age, max_stored_bytes, compress_after), (None, Some(1 << 30), None));
     assert_eq!(config.policy.scope, forebay_store::Scope::Session);
     assert_eq!(config.formulas, Formulas::AsWritten);
+    let gateway = Gateway { separator: "-._-".to_owned(), prefix: Prefix::WhereNeeded };
+    assert_eq!(config.gateway, gateway);
     let offer = config.offer;
     assert_eq!(offer.tools, [Tool::Analyze, Tool::Read]);
     assert_eq!((offer.prefix.as_str(), offer.reply_tokens), ("kept_", 500));

@@ -1,0 +1,90 @@
+//! The servers behind the gateway: `[servers.NAME]` in the settings, or a client's own file.
+//!
+//! [`keys`] is the one table of what can be written of a server; reading, the reference page and the
+//! JSON Schema follow from it. A variable that is named is expanded here, once; its value is in no
+//! text that is shown.
+
+mod clients_file;
+mod draft;
+mod expansion;
+pub(super) mod keys;
+mod name;
+mod reading;
+
+use std::{path::PathBuf, time::Duration};
+
+use forebay_intercept::{Glob, ToolRule};
+
+#[cfg_attr(not(test), expect(unused_imports, reason = "the gateway reads it"))]
+pub(crate) use self::clients_file::read_clients_file;
+pub(super) use self::{name::PATTERN as NAME_PATTERN, reading::of_table};
+
+/// A server behind the gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) way: Way,
+    /// `false`: it is listed and never started.
+    pub(crate) is_enabled: bool,
+    pub(crate) start: Start,
+    pub(crate) sharing: Sharing,
+    /// How long a call may take.
+    pub(crate) call_timeout: Option<Duration>,
+    /// How long it may take to start.
+    pub(crate) start_timeout: Option<Duration>,
+    /// Which of its tools are offered: all that fit one of these (all, if there are none) ...
+    pub(crate) allow: Vec<Glob>,
+    /// ... and none of these.
+    pub(crate) deny: Vec<Glob>,
+    /// What holds for its results before what holds for all servers'.
+    pub(crate) keeping: Keeping,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It is started.
+    Command {
+        program: String,
+        arguments: Vec<String>,
+        /// What is added to its environment.
+        environment: Vec<(String, String)>,
+        directory: Option<PathBuf>,
+    },
+    /// It is elsewhere, and speaks Streamable HTTP.
+    Url { url: String, headers: Vec<(String, String)>, ca_file: Option<PathBuf> },
+}
+
+/// When a server is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Start {
+    #[default]
+    Eager,
+    /// When it is first needed.
+    Lazy,
+}
+
+/// Whether clients share a server's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Sharing {
+    /// As its protocol allows.
+    #[default]
+    Auto,
+    Shared,
+    /// Each session has its own.
+    Apart,
+}
+
+/// What holds for the results of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Keeping {
+    /// A result of more tokens than this is kept.
+    pub(crate) threshold: Option<u64>,
+    /// Tools whose results always pass.
+    pub(crate) excluded_tools: Vec<Glob>,
+    /// What holds for some tools; the first that fits does.
+    pub(crate) tools: Vec<ToolRule>,
+}
+
+#[cfg(test)]
+mod tests;
