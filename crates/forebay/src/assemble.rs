@@ -13,7 +13,7 @@ use forebay_proxy::{
 };
 use forebay_query::{Limits, Service};
 use forebay_store::{Counts, Shelf, Store};
-use forebay_tools::{Desk, Preparation, Toolbox};
+use forebay_tools::{Desk, Preparation, Servers, Toolbox};
 
 use crate::config::Config;
 
@@ -29,6 +29,7 @@ pub(crate) fn relay(
     router: Router,
     mut config: Config,
     recorder: Option<Recorder>,
+    servers: Option<Arc<dyn Servers>>,
 ) -> Result<(Relay, Option<Arc<Usage>>)> {
     if !config.enabled {
         return Ok((Relay::new(router, Chain::default(), recorder), None));
@@ -44,7 +45,12 @@ pub(crate) fn relay(
         vec![Arc::new(keeper)]
     } else {
         let preparation = Preparation::with(preparing_service(&config)?);
-        let toolbox = Toolbox::new(desk(&config, shelf)?, config.offer, config.policy, preparation);
+        let desk = desk(&config, shelf)?;
+        let toolbox = Toolbox::new(desk, config.offer, config.policy, preparation);
+        let toolbox = match servers {
+            Some(servers) => toolbox.telling_of(servers),
+            None => toolbox,
+        };
         let (toolbox, after_capture) = forebay_tools::placed(toolbox);
         vec![toolbox, Arc::new(keeper.followed_by(after_capture))]
     };

@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod exit;
 pub(crate) mod export;
 mod figures;
+pub(crate) mod gateway;
 pub(crate) mod keeping;
 pub(crate) mod plot;
 mod progress;
@@ -16,6 +17,8 @@ pub(crate) mod query_worker;
 pub(crate) mod read;
 pub(crate) mod screen;
 pub(crate) mod serve;
+pub(crate) mod servers;
+pub(crate) mod session;
 mod sheet;
 pub(crate) mod stats;
 mod subject;
@@ -51,7 +54,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Wrap(wrap::WrapArguments),
+    Gateway(gateway::GatewayArguments),
     Serve(serve::ServeArguments),
+    Servers(servers::ServersArguments),
     Datasets(datasets::DatasetsArguments),
     Query(query::QueryArguments),
     Read(read::ReadArguments),

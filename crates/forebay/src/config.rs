@@ -16,7 +16,11 @@ pub(crate) mod servers;
 mod settings;
 mod tree;
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use forebay_intercept::Policy;
 use forebay_query::Limits;
@@ -92,6 +96,17 @@ impl Config {
         }
         let is_refused = problems.iter().any(Problem::is_grave);
         if is_refused { Err(Problems(problems)) } else { Ok((config, problems)) }
+    }
+
+    /// Takes the servers of a client's file in place of those of the settings. Returns what was passed over.
+    pub(crate) fn take_servers_of(&mut self, path: &Path) -> Result<Vec<Problem>, Problems> {
+        let variables: Vec<_> = std::env::vars_os().collect();
+        let (servers, problems) = servers::read_clients_file(path, &variables);
+        if problems.iter().any(Problem::is_grave) {
+            return Err(Problems(problems));
+        }
+        self.servers = servers;
+        Ok(problems)
     }
 
     /// What holds if nothing is said.

@@ -5,6 +5,7 @@ mod auth;
 mod cli;
 mod config;
 mod demo;
+mod gateway;
 mod memory;
 mod observe;
 mod regular;
@@ -39,6 +40,8 @@ fn main() -> ExitCode {
     observe::start(&cli.log);
     let ended = match cli.command {
         Command::Wrap(arguments) => cli::wrap::run(arguments),
+        Command::Gateway(arguments) => cli::gateway::run(arguments),
+        Command::Servers(arguments) => cli::servers::run(arguments, &mut Screen::stdout()),
         Command::Serve(arguments) => cli::serve::run(arguments),
         Command::Auth(arguments) => cli::auth::run(arguments, &mut Screen::stdout()),
         Command::Datasets(arguments) => cli::datasets::run(arguments, &mut Screen::stdout()),
@@ -86,5 +89,6 @@ fn fail(error: &anyhow::Error) -> ExitCode {
 /// True if a client on our standard input and output waits for what it asks: it shows the answers that
 /// it gets, and often nothing of what is said on stderr.
 fn is_started_by_a_client() -> bool {
-    std::env::args_os().nth(1).is_some_and(|command| command == "wrap") && !stdin().is_terminal()
+    let command = std::env::args_os().nth(1);
+    command.is_some_and(|it| it == "wrap" || it == "gateway") && !stdin().is_terminal()
 }

@@ -16,7 +16,7 @@ pub(crate) fn contents(path: &Path) -> io::Result<Vec<u8>> {
     contents_within(path, MAX_MIB)
 }
 
-fn contents_within(path: &Path, max_mib: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn contents_within(path: &Path, max_mib: u64) -> io::Result<Vec<u8>> {
     let max_bytes = max_mib << 20;
     // Without the flag, opening a pipe waits until somebody writes to it.
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;

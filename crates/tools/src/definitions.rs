@@ -15,10 +15,12 @@ pub enum Tool {
     Export,
     /// A chart.
     Visualize,
+    /// The servers behind a gateway.
+    Servers,
 }
 
 impl Tool {
-    /// All, in the order in which they are listed.
+    /// All that look at what was kept, in the order in which they are listed.
     pub const ALL: [Self; 5] =
         [Self::Analyze, Self::List, Self::Read, Self::Export, Self::Visualize];
     /// Those that are enough to get at everything.
@@ -32,6 +34,7 @@ impl Tool {
             Self::Read => "read-saved-dataset",
             Self::Export => "export-dataset",
             Self::Visualize => "visualize-dataset",
+            Self::Servers => "list_servers",
         }
     }
 
@@ -60,6 +63,7 @@ impl Tool {
             Self::Read => include_str!("definitions/read.json"),
             Self::Export => include_str!("definitions/export.json"),
             Self::Visualize => include_str!("definitions/visualize.json"),
+            Self::Servers => include_str!("definitions/servers.json"),
         }
     }
 }

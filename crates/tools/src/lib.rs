@@ -20,6 +20,7 @@ mod preparation;
 mod read;
 mod render;
 mod reply;
+mod servers;
 mod toolbox;
 mod visualize;
 
@@ -34,5 +35,6 @@ pub use pages::{DEFAULT_LIMIT, MAX_LIMIT, Part};
 pub use preparation::Preparation;
 pub use read::{Condition, Order, Page, Range, Reading, Request, What, read};
 pub use render::Format;
+pub use servers::Servers;
 pub use toolbox::{Offer, Toolbox, placed};
 pub use visualize::{Plot, Plotted, plot};

@@ -16,8 +16,16 @@ use forebay_wire::walk;
 use serde_json::Value;
 
 use crate::{
-    Desk, ToolError, analyze, arguments::Arguments, budget::Budget, definitions::Tool, events,
-    export, list, preparation::Preparation, read, reply::Reply, visualize,
+    Desk, ToolError, analyze,
+    arguments::Arguments,
+    budget::Budget,
+    definitions::Tool,
+    events, export, list,
+    preparation::Preparation,
+    read,
+    reply::Reply,
+    servers::{self, Servers},
+    visualize,
 };
 
 /// How the tools are offered.
@@ -46,6 +54,7 @@ pub struct Toolbox {
     offer: Offer,
     policy: Policy,
     preparation: Preparation,
+    servers: Option<Arc<dyn Servers>>,
 }
 
 /// What stands between the name of an upstream and that of a tool.
@@ -54,7 +63,14 @@ const SEPARATOR: &str = "__";
 impl Toolbox {
     /// A toolbox for a client whose limits `policy` knows.
     pub fn new(desk: Desk, offer: Offer, policy: Policy, preparation: Preparation) -> Self {
-        Self { desk, offer, policy, preparation }
+        Self { desk, offer, policy, preparation, servers: None }
+    }
+
+    /// The same in front of many servers, of which it can tell.
+    #[must_use]
+    pub fn telling_of(mut self, servers: Arc<dyn Servers>) -> Self {
+        self.offer.tools.push(Tool::Servers);
+        Self { servers: Some(servers), ..self }
     }
 
     /// The tool of ours that has this name. Whatever an upstream has, ours are called the same in every
@@ -87,6 +103,7 @@ impl Toolbox {
                 Tool::Read => read::answer(&desk, &arguments, budget, &waiting),
                 Tool::Export => export::answer(&desk, &arguments, &waiting),
                 Tool::Visualize => visualize::answer(&desk, &arguments, &waiting),
+                Tool::Servers => servers::answer(&desk, self.servers.as_deref()),
             }
         });
         outcome.unwrap_or_else(|error| {
@@ -107,7 +124,7 @@ impl Toolbox {
         let (most, bytes) = self.policy.reply_limit(client);
         let wanted = match tool {
             Tool::Analyze | Tool::Read => arguments.number("max_tokens", LEAST, u64::MAX)?,
-            Tool::List | Tool::Export | Tool::Visualize => None,
+            Tool::List | Tool::Export | Tool::Visualize | Tool::Servers => None,
         };
         let tokens = wanted.unwrap_or(self.offer.reply_tokens).min(most.max(LEAST));
         Ok(Budget { tokens, bytes })

@@ -1,4 +1,4 @@
-//! `forebay serve`: an HTTP endpoint in front of a command or a server elsewhere.
+//! `forebay serve`: an HTTP endpoint in front of a command, a server elsewhere, or many of both.
 
 use std::{
     fs,
@@ -24,10 +24,13 @@ use forebay_proxy::{
 use crate::{
     assemble,
     cli::{
+        exit::Exit,
+        gateway::FileArguments,
         keeping::KeepingArguments,
         upstream::{Target, Upstream, UpstreamArguments, seconds},
     },
     config::Problems,
+    gateway::Gateway,
     observe,
 };
 
@@ -35,9 +38,10 @@ use crate::{
 ///
 /// Clients that speak Streamable HTTP, of any revision, are served. In front of a command, each
 /// session has a process of its own; clients of revision 2026-07-28, which has no sessions, share
-/// one.
+/// one. Without a command or a URL, all servers of the settings are offered together, as `forebay
+/// gateway` does.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, override_usage = "forebay serve [OPTIONS] -- COMMAND [ARGUMENTS]...\n       forebay serve [OPTIONS] --url URL")]
+#[command(after_help = EXAMPLES, override_usage = "forebay serve [OPTIONS] -- COMMAND [ARGUMENTS]...\n       forebay serve [OPTIONS] --url URL\n       forebay serve [OPTIONS] [--servers FILE]")]
 pub(crate) struct ServeArguments {
     /// Where to listen; other machines can reach you only with --token-file
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8484", value_parser = address)]
@@ -75,6 +79,9 @@ pub(crate) struct ServeArguments {
     grace: Duration,
 
     #[command(flatten)]
+    servers: FileArguments,
+
+    #[command(flatten)]
     keeping: KeepingArguments,
 
     #[command(flatten)]
@@ -85,6 +92,7 @@ const EXAMPLES: &str = "\
 Examples:
   forebay serve -- npx -y @modelcontextprotocol/server-everything
   forebay serve --listen 127.0.0.1:9000 --url https://mcp.example.com/mcp
+  forebay serve --servers ~/.cursor/mcp.json
   forebay serve --listen 0.0.0.0:8484 --token-file token.txt \\
       --allow-host forebay.lan -- ./my-server
 
@@ -100,22 +108,30 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
     let (hosts, origins) = (arguments.allow_host, arguments.allow_origin);
     let gate = Gate { token, hosts, origins };
     let (listen, grace) = (arguments.listen, arguments.grace);
-    let config = match arguments.keeping.load() {
+    let mut config = match arguments.keeping.load() {
         Ok(config) => config,
         Err(error) if is_for_clients(&error) => return refuse(&error, listen, gate, grace),
         Err(error) => return Err(error),
     };
-    let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
+    let (sessions, idle) = (arguments.max_sessions, arguments.idle);
+    let limits = Limits { sessions, idle, grace, poll_after: arguments.poll_after };
     let settings = Settings { listen, gate, spool: assemble::spool(&config), grace };
-    let target = match target {
-        Target::Command(command) => {
-            let (sessions, idle) = (arguments.max_sessions, arguments.idle);
-            let limits = Limits { sessions, idle, grace, poll_after: arguments.poll_after };
-            http::Upstream::Command(command, limits)
+    let (target, (relay, usage)) = if arguments.upstream.is_given() {
+        if arguments.servers.is_given() {
+            return Err(Exit::Usage.told("give a server, or a file with --servers, not both"));
         }
-        Target::Url(settings) => http::Upstream::Remote(Remote::new(settings)?),
+        let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
+        let target = match target {
+            Target::Command(command) => http::Upstream::Command(command, limits),
+            Target::Url(settings) => http::Upstream::Remote(Remote::new(settings)?),
+        };
+        (target, assemble::relay(Router::sole(name), config, recorder, None)?)
+    } else {
+        arguments.servers.apply(&mut config)?;
+        let Gateway { router, group, remembered } = Gateway::of(&mut config)?;
+        let relay = assemble::relay(router, config, None, Some(remembered))?;
+        (http::Upstream::Group(group, limits), relay)
     };
-    let (relay, usage) = assemble::relay(Router::sole(name), config, recorder)?;
     http::serve(target, relay, settings, say_address).map_err(|error| match error {
         // It says all that is to be said.
         ProxyError::UpstreamStart { .. } => anyhow!("{error}"),

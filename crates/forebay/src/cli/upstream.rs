@@ -51,7 +51,7 @@ pub(crate) struct UpstreamArguments {
 
     /// The server's command and its arguments; all that follows belongs to it
     // `--` before it is good style, but some clients swallow it.
-    #[arg(required_unless_present = "url", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
 }
 
@@ -69,6 +69,11 @@ pub(crate) enum Target {
 }
 
 impl UpstreamArguments {
+    /// True if a server is named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.url.is_some() || !self.command.is_empty()
+    }
+
     /// What was asked for, whole; all that can be checked is.
     pub(crate) fn resolve(self, config: &Config) -> Result<Upstream> {
         let named = self.name.map(UpstreamName::new);

@@ -1,20 +1,11 @@
 //! `forebay wrap`: a stdio client in front of a child process, or of a URL.
 
-use std::{
-    io::{self, IsTerminal},
-    os::unix::process::ExitStatusExt,
-    process::{ExitCode, ExitStatus},
-    sync::Arc,
-    time::Duration,
-};
+use std::{process::ExitCode, time::Duration};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
-use forebay_intercept::Usage;
 use forebay_proxy::{
-    ProxyError,
-    client::stdio::{self, Ended, Settings},
-    relay::Relay,
+    client::stdio::Settings,
     router::Router,
     upstream::{self, Remote},
 };
@@ -22,10 +13,11 @@ use forebay_proxy::{
 use crate::{
     assemble,
     cli::{
+        exit::Exit,
         keeping::KeepingArguments,
+        session::{self, Prepared},
         upstream::{Target, Upstream, UpstreamArguments, seconds},
     },
-    observe,
 };
 
 /// Run an MCP server and stand in front of it, on standard input and output
@@ -64,75 +56,22 @@ Examples:
 
 Exit status: the server's own; 127 if there is no such command, 126 if it cannot be started. With a URL: 0.";
 
-/// What is said when a command cannot be found or started, as shells do.
-const NOT_FOUND: u8 = 127;
-const NOT_STARTED: u8 = 126;
-
 pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
-    let Prepared { upstream, relay, usage, settings } = match prepare(arguments) {
-        Ok(prepared) => prepared,
-        // A person at a terminal reads the error on stderr; a client asks and gets an answer.
-        Err(error) if io::stdin().is_terminal() => return Err(error),
-        Err(error) => {
-            // First here: a client that ends us at once may have its log read.
-            let code = crate::fail(&error);
-            stdio::refuse(format!("Forebay cannot start: {error:#}"))?;
-            return Ok(code);
-        }
-    };
-    let ended = stdio::wrap(upstream, relay, &settings)?;
-    // Before we end as the server did, which may be by a signal.
-    if let Some(usage) = usage {
-        usage.write_down();
-    }
-    match ended {
-        Ended::Upstream(status) => Ok(end_like(status)),
-        Ended::LeftBehind => bail!("the server could not be ended"),
-        Ended::NotStarted(error) => Ok(say_not_started(&error)),
-    }
-}
-
-/// All that a session needs.
-struct Prepared {
-    upstream: upstream::Upstream,
-    relay: Relay,
-    usage: Option<Arc<Usage>>,
-    settings: Settings,
+    session::run(prepare(arguments))
 }
 
 fn prepare(arguments: WrapArguments) -> Result<Prepared> {
     let config = arguments.keeping.load()?;
+    if !arguments.upstream.is_given() {
+        let why = "there is no command to run; write it after `--`, or give a --url";
+        return Err(Exit::Usage.told(why));
+    }
     let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
     let upstream = match target {
         Target::Command(command) => upstream::Upstream::Command(command),
         Target::Url(remote) => upstream::Upstream::Remote(Box::new(Remote::new(remote)?)),
     };
-    let (relay, usage) = assemble::relay(Router::sole(name), config, recorder)?;
+    let (relay, usage) = assemble::relay(Router::sole(name), config, recorder, None)?;
     Ok(Prepared { upstream, relay, usage, settings })
-}
-
-/// Ends as the server did: with its code, or by its signal.
-fn end_like(status: ExitStatus) -> ExitCode {
-    if let Some(code) = status.code() {
-        return ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX));
-    }
-    if let Some(signal) = status.signal() {
-        // Does not return, except for a signal that it does not know.
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
-        return ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX));
-    }
-    ExitCode::FAILURE
-}
-
-fn say_not_started(error: &ProxyError) -> ExitCode {
-    observe::say(&error.to_string());
-    match error {
-        ProxyError::UpstreamStart { source, .. }
-            if source.kind() == std::io::ErrorKind::NotFound =>
-        {
-            ExitCode::from(NOT_FOUND)
-        }
-        _ => ExitCode::from(NOT_STARTED),
-    }
 }

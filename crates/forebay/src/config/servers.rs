@@ -13,9 +13,8 @@ mod reading;
 
 use std::{path::PathBuf, time::Duration};
 
-use forebay_intercept::{Glob, ToolRule};
+use forebay_intercept::{Glob, Keeping};
 
-#[cfg_attr(not(test), expect(unused_imports, reason = "the gateway reads it"))]
 pub(crate) use self::clients_file::read_clients_file;
 pub(super) use self::{name::PATTERN as NAME_PATTERN, reading::of_table};
 
@@ -38,6 +37,9 @@ pub(crate) struct Server {
     pub(crate) deny: Vec<Glob>,
     /// What holds for its results before what holds for all servers'.
     pub(crate) keeping: Keeping,
+    /// What keeps it from being started: a variable that is not set, for one. Whoever does not start it need
+    /// not care.
+    pub(crate) lacks: Vec<String>,
 }
 
 /// How a server is reached.
@@ -73,17 +75,6 @@ pub(crate) enum Sharing {
     Shared,
     /// Each session has its own.
     Apart,
-}
-
-/// What holds for the results of a server.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Keeping {
-    /// A result of more tokens than this is kept.
-    pub(crate) threshold: Option<u64>,
-    /// Tools whose results always pass.
-    pub(crate) excluded_tools: Vec<Glob>,
-    /// What holds for some tools; the first that fits does.
-    pub(crate) tools: Vec<ToolRule>,
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use forebay_intercept::{OnStoreFailure, OutputSchema, Tokenizer};
+use forebay_proxy::router::Prefix;
 use forebay_store::Scope;
 use forebay_tools::Formulas;
 
 use super::{
     Config,
-    gateway::Prefix,
     kind::{Choice, Given, Kind},
     problem::Weight,
 };

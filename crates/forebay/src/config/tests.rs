@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use forebay_intercept::{Glob, OnStoreFailure, OutputSchema, Tokenizer, ToolRule, When};
+use forebay_proxy::router::Prefix;
 use forebay_tools::{Formulas, Tool};
 
 use super::{
-    gateway::Prefix,
     settings::{SETTINGS, Setting},
     *,
 };

@@ -247,3 +247,33 @@ impl Group {
         self.at_work.wait().await;
     }
 }
+
+/// Starts all upstreams of a group, looks at how they stand once that is known, and ends them.
+pub fn look(
+    settings: Arc<GroupSettings>,
+    spool: &Spool,
+    grace: Duration,
+) -> io::Result<Vec<Standing>> {
+    /// How often they are looked at.
+    const LOOK: Duration = Duration::from_millis(10);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let standings = runtime.block_on(async {
+        let (group, mut said) = Group::start(settings, spool, grace);
+        // As any client opens. What it is told is of no interest.
+        let hello = opening::Client::default().initialize(0);
+        group.take(Arc::new(Body::Memory(hello))).await;
+        let is_known = |it: &Standing| match it.state {
+            State::Idle | State::Starting => false,
+            State::Open => it.tools.is_some(),
+            State::Down => true,
+        };
+        while !group.board.lock().standings().iter().all(is_known) {
+            let _ = time::timeout(LOOK, said.recv()).await;
+        }
+        let standings = group.board.lock().standings();
+        group.end().await;
+        standings
+    });
+    runtime.shutdown_background();
+    Ok(standings)
+}

@@ -19,12 +19,12 @@ use forebay_wire::{
     framing::{LineBuffer, Piece},
     reply::{self, CONNECTION_CLOSED},
 };
-use futures_util::{Stream, StreamExt, stream::poll_fn};
+use futures_util::{Stream, StreamExt};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::unix::pipe,
     signal::unix::{Signal, SignalKind, signal},
-    sync::{mpsc, oneshot},
+    sync::oneshot,
     time,
 };
 
@@ -33,7 +33,6 @@ use super::{
     beside::{self, Stop},
     bridge,
     child::{self, Exit, Process, Started},
-    group::{Group, GroupSettings},
 };
 use crate::{
     ProxyError,
@@ -68,22 +67,6 @@ struct Order {
     deliver: oneshot::Sender<Result<Started, ProxyError>>,
 }
 
-/// A child that has just been started.
-pub(crate) struct Launched {
-    /// The way to its input; when all senders are dropped the input is closed.
-    pub(crate) input: mpsc::Sender<Message>,
-    pub(crate) output: Output,
-    pub(crate) life: Life,
-}
-
-/// What an upstream says.
-pub(crate) enum Output {
-    /// A child's lines.
-    Pipe(Lines),
-    /// What a group says.
-    Group(mpsc::Receiver<Message>, Spool),
-}
-
 /// An upstream whose pipes have just been opened.
 pub(crate) struct Opened {
     pub(crate) input: pipe::Sender,
@@ -106,8 +89,6 @@ pub(crate) enum Life {
     Process(Box<ProcessLife>),
     /// A bridge to a server elsewhere, on a thread of its own.
     Bridge(beside::Running),
-    /// Many upstreams.
-    Group(Arc<Group>),
 }
 
 pub(crate) struct ProcessLife {
@@ -121,14 +102,6 @@ impl Launcher {
     /// A launcher of children of one command.
     pub(crate) fn new(command: Command, name: UpstreamName, spool: Spool, grace: Duration) -> Self {
         Self { command: Arc::new(command), name, spool, grace }
-    }
-
-    /// Starts a child, and sends it what it is given.
-    pub(crate) async fn start(self: &Arc<Self>) -> Result<Launched, ProxyError> {
-        let Opened { input: pipe, output, life } = self.open().await?;
-        let (input, mut messages) = mpsc::channel(limits::MESSAGES_TO_A_CHILD);
-        tokio::spawn(feed(pipe, poll_fn(move |context| messages.poll_recv(context))));
-        Ok(Launched { input, output: Output::Pipe(output), life })
     }
 
     /// Starts a child. If whoever wants it is gone before it has started, it is seen off.
@@ -165,40 +138,6 @@ impl Launcher {
                 life.see_off(self.name.as_str()).await;
                 Err(ProxyError::Setup(error))
             }
-        }
-    }
-}
-
-impl Launched {
-    /// A group of upstreams, which are started when there is something to ask.
-    pub(crate) fn group(settings: Arc<GroupSettings>, spool: &Spool, grace: Duration) -> Self {
-        let (group, said) = Group::start(settings, spool, grace);
-        let (input, mut messages) = mpsc::channel::<Message>(limits::MESSAGES_TO_A_CHILD);
-        let (taking, room) = (group.clone(), spool.clone());
-        tokio::spawn(async move {
-            while let Some(message) = messages.recv().await {
-                match message.into_body(&room) {
-                    Ok(body) => taking.take(Arc::new(body)).await,
-                    Err(error) => events::line_cannot_be_held(&error),
-                }
-            }
-        });
-        let output = Output::Group(said, spool.clone());
-        Self { input, output, life: Life::Group(group) }
-    }
-}
-
-impl Output {
-    /// What is said next; `None` at the end.
-    pub(crate) async fn next(&mut self) -> Option<Body> {
-        match self {
-            Self::Pipe(lines) => lines.next().await,
-            Self::Group(said, spool) => loop {
-                match said.recv().await?.into_body(spool) {
-                    Ok(body) => return Some(body),
-                    Err(error) => events::answer_cannot_be_held(&error),
-                }
-            },
         }
     }
 }
@@ -396,8 +335,6 @@ impl Life {
                 bridge.has_ended().await;
                 "is no longer connected".to_owned()
             }
-            // It is there for as long as it is wanted.
-            Self::Group(_) => std::future::pending().await,
         }
     }
 
@@ -411,7 +348,6 @@ impl Life {
                     bridge.stop(Stop::Now);
                 }
             }
-            Self::Group(group) => group.end().await,
         }
     }
 }

@@ -40,7 +40,6 @@ const MOST_SECONDS: i64 = 3_600;
 const DAY: i64 = 24 * 60 * 60;
 
 /// The servers in the file at `path`, in its order, and what is wrong with it.
-#[cfg_attr(not(test), expect(dead_code, reason = "the gateway reads it"))]
 pub(crate) fn read_clients_file(path: &Path, variables: &Variables) -> (Vec<Server>, Vec<Problem>) {
     match regular::text_within(path, MAX_MIB) {
         Ok(text) => read(path, &text, variables),

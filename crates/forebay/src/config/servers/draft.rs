@@ -2,9 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use forebay_intercept::Glob;
+use forebay_intercept::{Glob, Keeping};
 
-use super::{Keeping, Server, Sharing, Start, Way};
+use super::{Server, Sharing, Start, Way};
 
 /// What is written of a server.
 #[derive(Debug)]
@@ -24,6 +24,7 @@ pub(in crate::config) struct Draft {
     pub(super) allow: Vec<Glob>,
     pub(super) deny: Vec<Glob>,
     pub(super) keeping: Keeping,
+    pub(super) lacks: Vec<String>,
 }
 
 impl Default for Draft {
@@ -44,6 +45,7 @@ impl Default for Draft {
             allow: Vec::new(),
             deny: Vec::new(),
             keeping: Keeping::default(),
+            lacks: Vec::new(),
         }
     }
 }
@@ -82,6 +84,7 @@ impl Draft {
             allow: self.allow,
             deny: self.deny,
             keeping: self.keeping,
+            lacks: self.lacks,
         }
     }
 }

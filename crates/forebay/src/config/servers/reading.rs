@@ -106,9 +106,9 @@ fn set(
     variables: &Variables,
     mistakes: &mut Vec<Mistake>,
 ) {
-    let before = mistakes.len();
+    let (before, lacks) = (mistakes.len(), draft.lacks.len());
     let given = if EXPANDED.contains(&setting.key) {
-        expanded(value, variables, mistakes)
+        expanded(value, variables, &mut draft.lacks, mistakes)
     } else {
         value.given()
     };
@@ -119,7 +119,7 @@ fn set(
         mistakes.extend(pairs.filter_map(|(member, (_, given))| pair(setting.key, member, given)));
     }
     // What has no value yet may well be right.
-    let is_whole = mistakes.len() == before;
+    let is_whole = mistakes.len() == before && draft.lacks.len() == lacks;
     if is_whole && !setting.kind.set(draft, &given) {
         // As it is written, since the values of variables are not told.
         mistakes.push(Mistake::new(value.at, setting.refusal(&value.given())));
@@ -127,10 +127,18 @@ fn set(
 }
 
 /// The value, with those of the variables that it names.
-fn expanded(node: &Node, variables: &Variables, mistakes: &mut Vec<Mistake>) -> Given {
+fn expanded(
+    node: &Node,
+    variables: &Variables,
+    lacks: &mut Vec<String>,
+    mistakes: &mut Vec<Mistake>,
+) -> Given {
     match &node.shape {
         Shape::Plain(Given::Text(text)) => match expand(text, variables) {
-            Ok(text) => Given::Text(text),
+            Ok(expanded) => {
+                lacks.extend(expanded.lacks);
+                Given::Text(expanded.text)
+            }
             Err(found) => {
                 mistakes.extend(found.into_iter().map(|what| Mistake::new(node.at, what)));
                 Given::Text(text.clone())
@@ -138,11 +146,12 @@ fn expanded(node: &Node, variables: &Variables, mistakes: &mut Vec<Mistake>) -> 
         },
         Shape::Plain(given) => given.clone(),
         Shape::List(items) => {
-            Given::List(items.iter().map(|item| expanded(item, variables, mistakes)).collect())
+            let items = items.iter().map(|item| expanded(item, variables, lacks, mistakes));
+            Given::List(items.collect())
         }
         Shape::Table(members) => {
             let member = |member: &Member| {
-                (member.key.clone(), expanded(&member.value, variables, mistakes))
+                (member.key.clone(), expanded(&member.value, variables, lacks, mistakes))
             };
             Given::Table(members.iter().map(member).collect())
         }

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::Path};
 
-use forebay_intercept::When;
+use forebay_intercept::{ToolRule, When};
 
 use super::*;
 use crate::config::{Config, Problem, Sources};
@@ -73,6 +73,7 @@ fn a_server_needs_no_more_than_a_command_or_a_url() {
         allow: vec![],
         deny: vec![],
         keeping: Keeping::default(),
+        lacks: vec![],
     };
     assert_eq!(command, expected);
     let url = only("[servers.a]\nurl = \"http://localhost:1/mcp\"");
@@ -124,6 +125,7 @@ threshold = 7
             excluded_tools: globs(&["ping"]),
             tools: vec![rule("z*", When::Never), rule("a", When::Over(7))],
         },
+        lacks: vec![],
     };
     assert_eq!(server, expected, "rules in the order of the file");
     let elsewhere = only(

@@ -41,10 +41,7 @@ use crate::{
         modern,
         tool_headers::ToolHeaders,
     },
-    upstream::{
-        Command, GroupSettings,
-        launcher::{Launched, Launcher},
-    },
+    upstream::{Command, GroupSettings, hosted::Hosted, launcher::Launcher},
 };
 
 /// How many sessions there may be, and for how long.
@@ -239,15 +236,15 @@ impl Hosting {
         Ok(started)
     }
 
-    async fn launch(&self) -> Result<Launched, NotStarted> {
+    async fn launch(&self) -> Result<Hosted, NotStarted> {
         match &self.behind {
-            Behind::Child(launcher) => launcher.start().await.map_err(|error| {
+            Behind::Child(launcher) => Hosted::child(launcher).await.map_err(|error| {
                 tracing::warn!("{error}");
                 NotStarted::Failed(error.to_string())
             }),
             Behind::Group(settings) => {
                 let (spool, grace) = (&self.context.spool, self.limits.grace);
-                Ok(Launched::group(settings.clone(), spool, grace))
+                Ok(Hosted::group(settings.clone(), spool, grace))
             }
         }
     }

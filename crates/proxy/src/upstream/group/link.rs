@@ -25,6 +25,8 @@ pub enum Way {
     Command(Command),
     /// It is reached by HTTP.
     Remote(Box<RemoteSettings>),
+    /// It is not, for this reason.
+    Never(String),
 }
 
 /// How far apart a child's exit and the end of its output may lie and still be one event.
@@ -72,16 +74,21 @@ impl Link {
         }
     }
 
-    async fn open(&self) -> Result<Opened, ProxyError> {
-        match &self.way {
+    /// Opens the way there, or says why that cannot be.
+    async fn open(&self) -> Result<Opened, String> {
+        let opened = match &self.way {
             Way::Command(command) => {
                 let (name, spool) = (self.name.clone(), self.spool.clone());
                 Arc::new(Launcher::new(command.clone(), name, spool, self.grace)).open().await
             }
-            Way::Remote(settings) => {
-                Opened::remote(Remote::new((**settings).clone())?, &self.spool)
-            }
-        }
+            Way::Remote(settings) => Remote::new((**settings).clone())
+                .and_then(|remote| Opened::remote(remote, &self.spool)),
+            Way::Never(why) => return Err(why.clone()),
+        };
+        opened.map_err(|error| match error {
+            ProxyError::UpstreamStart { hint, .. } => hint,
+            other => other.to_string(),
+        })
     }
 }
 
@@ -108,10 +115,7 @@ pub(super) async fn attend(
         };
         let how = match opened {
             Ok(opened) => converse(&group, member, opened, &mut orders).await,
-            Err(ProxyError::UpstreamStart { hint, .. }) => {
-                format!("cannot be started: {hint}")
-            }
-            Err(error) => format!("cannot be started: {error}"),
+            Err(why) => format!("cannot be started: {why}"),
         };
         group.decide(|board, now| board.member_ended(member, &how, now)).await;
     }
@@ -154,7 +158,12 @@ async fn converse(
     link.input.lock().take();
     let name = link.name.clone();
     group.at_work.spawn(async move {
-        life.see_off(name.as_str()).await;
+        // It may have something to say to the last; nobody hears it, but it does not fail over it.
+        let hearing = async { while output.next().await.is_some() {} };
+        tokio::select! {
+            () = life.see_off(name.as_str()) => {}
+            () = async { hearing.await; std::future::pending().await } => {}
+        }
         feeding.abort();
     });
     how

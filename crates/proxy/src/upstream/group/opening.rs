@@ -15,7 +15,7 @@ pub(super) const MODERN: &str = "2026-07-28";
 const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(super) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What a client has told about itself.

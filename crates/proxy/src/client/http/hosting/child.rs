@@ -15,7 +15,7 @@ use tokio::{
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{body::Message, upstream::launcher::Life};
+use crate::{body::Message, upstream::hosted::Life};
 
 /// How far apart a child's exit and the end of its output may lie and still be one event.
 const SETTLE: Duration = Duration::from_secs(1);

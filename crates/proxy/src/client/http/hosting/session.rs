@@ -36,7 +36,7 @@ use crate::{
     relay::{ClientOnward, Consultation, Relay, UpstreamOnward},
     session::cancelled_request,
     streamable::{headers::SESSION_ID, look::look},
-    upstream::launcher::{Launched, Life, Output},
+    upstream::hosted::{Hosted, Life, Output},
 };
 
 /// An answer that comes within this time is sent alone; else the client gets a stream, and with it
@@ -73,11 +73,11 @@ impl Session {
     pub(super) fn start(
         id: String,
         context: Arc<EndpointContext>,
-        launched: Launched,
+        hosted: Hosted,
         slot: OwnedSemaphorePermit,
         poll_after: Option<Duration>,
     ) -> Arc<Self> {
-        let Launched { input, output, life } = launched;
+        let Hosted { input, output, life } = hosted;
         let session = Arc::new(Self {
             id,
             relay: context.session(),

@@ -39,7 +39,7 @@ use crate::{
         modern::{self, METHOD_NOT_FOUND},
         tool_headers::ToolHeaders,
     },
-    upstream::launcher::{Launched, Life, Output},
+    upstream::hosted::{Hosted, Life, Output},
 };
 
 /// An answer longer than this is no mere error.
@@ -78,10 +78,10 @@ struct Heard {
 impl Shared {
     pub(super) fn start(
         context: Arc<EndpointContext>,
-        launched: Launched,
+        hosted: Hosted,
         tools: Arc<Mutex<ToolHeaders>>,
     ) -> Arc<Self> {
-        let Launched { input, output, life } = launched;
+        let Hosted { input, output, life } = hosted;
         let child = Child::new(input, None);
         let (requests, revisions) = (Mutex::default(), OnceLock::new());
         let shared = Arc::new(Self { context, child, requests, tools, revisions });

@@ -172,6 +172,10 @@ impl Switchboard {
             );
             return self.refuse_question(member, id, &why);
         };
+        if !self.can_answer(alias, method) {
+            let why = format!("the client cannot answer `{method}`");
+            return self.refuse_question(member, id, &why);
+        }
         let params = envelope.params.as_ref().and_then(|span| Source::Held(body).in_memory(span));
         let params = params.and_then(|json| serde_json::from_slice(json).ok());
         let question = (id.clone(), method.to_owned(), params.unwrap_or_else(|| json!({})));
@@ -185,6 +189,15 @@ impl Switchboard {
                 self.ask_modern_client(alias);
             }
         }
+    }
+
+    /// Modern: true if the client says with this call that it can answer what is asked.
+    fn can_answer(&self, alias: u64, method: &str) -> bool {
+        let Some(asked) = self.asked.get(&alias) else { return false };
+        let Request::Client(request) = &asked.what else { return false };
+        let (capability, _) = method.split_once('/').unwrap_or((method, ""));
+        let told = &request.asking.params()["_meta"][opening::CLIENT_CAPABILITIES][capability];
+        !told.is_null()
     }
 
     /// Answers a suspended call with what the upstream has asked.

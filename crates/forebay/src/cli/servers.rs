@@ -1,0 +1,156 @@
+//! `forebay servers`: what stands behind the gateway, and whether it can be started.
+
+use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use forebay_proxy::upstream::{self, Standing, State, shown_url};
+
+use crate::{
+    assemble,
+    cli::{
+        SettingsArguments,
+        exit::Exit,
+        figures::counted,
+        gateway::FileArguments,
+        screen::Screen,
+        table::{Column, Table},
+    },
+    config::{
+        Config,
+        servers::{Server, Start, Way},
+    },
+    gateway::Gateway,
+};
+
+/// Show the servers behind the gateway, or start one to see whether it works
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(crate) struct ServersArguments {
+    #[command(subcommand)]
+    command: Option<ServersCommand>,
+    #[command(flatten)]
+    listed: Listed,
+}
+
+#[derive(Debug, Args)]
+struct Listed {
+    #[command(flatten)]
+    file: FileArguments,
+    #[command(flatten)]
+    settings: SettingsArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServersCommand {
+    /// Start servers, and say how they answer or what is wrong
+    Check(CheckArguments),
+}
+
+#[derive(Debug, Args)]
+struct CheckArguments {
+    /// The server's name [default: all]
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    #[command(flatten)]
+    listed: Listed,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  forebay servers
+  forebay servers --servers ~/.cursor/mcp.json
+  forebay servers check git
+
+Exit status of `check`: 1 if a server cannot be used.";
+
+/// How long a server may take to end once it has been looked at.
+const GRACE: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(arguments: ServersArguments, screen: &mut Screen) -> Result<ExitCode> {
+    match arguments.command {
+        None => list(&arguments.listed.load()?, screen),
+        Some(ServersCommand::Check(CheckArguments { name, listed })) => {
+            check(listed.load()?, name.as_deref(), screen)
+        }
+    }
+}
+
+impl Listed {
+    fn load(self) -> Result<Config> {
+        let mut config = self.settings.load(Vec::new())?;
+        self.file.apply(&mut config)?;
+        Ok(config)
+    }
+}
+
+fn list(config: &Config, screen: &mut Screen) -> Result<ExitCode> {
+    if config.servers.is_empty() {
+        let advice = "write them in forebay.toml, as [servers.NAME] (`forebay config --reference`), or \
+                      name a client's file with --servers";
+        writeln!(screen, "There are no servers; {advice}.")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let columns = [Column::Left("NAME"), Column::Left("STARTED"), Column::Flexible("REACHED BY")];
+    let mut table = Table::new(columns);
+    for server in &config.servers {
+        let started = match (server.is_enabled, server.lacks.is_empty(), server.start) {
+            (false, ..) => "never",
+            (true, false, _) => "cannot be",
+            (true, true, Start::Eager) => "at once",
+            (true, true, Start::Lazy) => "when needed",
+        };
+        table.push([server.name.clone(), started.to_owned(), shown(&server.way)]);
+    }
+    table.print(screen)?;
+    for server in &config.servers {
+        for lack in &server.lacks {
+            writeln!(screen, "{}: {lack}", server.name)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How a server is reached, without what may be secret.
+fn shown(way: &Way) -> String {
+    match way {
+        Way::Command { program, arguments, .. } => {
+            [std::slice::from_ref(program), arguments].concat().join(" ")
+        }
+        Way::Url { url, .. } => shown_url(url),
+    }
+}
+
+fn check(mut config: Config, name: Option<&str>, screen: &mut Screen) -> Result<ExitCode> {
+    if let Some(name) = name {
+        let known: Vec<String> = config.servers.iter().map(|it| it.name.clone()).collect();
+        config.servers.retain(|server| server.name == name);
+        if config.servers.is_empty() {
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(
+                Exit::NotFound.told(format!("there is no server `{name}`; there is {known}"))
+            );
+        }
+        // Who asks for it by its name wants to know.
+        config.servers.iter_mut().for_each(|server: &mut Server| server.is_enabled = true);
+    }
+    let Gateway { group, .. } = Gateway::of(&mut config)?;
+    let standings = upstream::look(Arc::clone(&group), &assemble::spool(&config), GRACE)?;
+    for standing in &standings {
+        writeln!(screen, "{}", told(standing))?;
+    }
+    let all_are_open = standings.iter().all(|it| it.state == State::Open);
+    Ok(if all_are_open { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn told(Standing { name, state, revision, tools, last_error }: &Standing) -> String {
+    match (state, last_error) {
+        (State::Open, _) => {
+            let revision = revision.as_deref().unwrap_or("an unknown revision");
+            let tools = counted(u64::try_from(tools.unwrap_or(0)).unwrap_or(0), "tool");
+            format!("{name}: works, with {tools}; speaks {revision}")
+        }
+        (_, Some(error)) => format!("{name}: {error}"),
+        (_, None) => format!("{name}: is not there"),
+    }
+}

@@ -1,0 +1,71 @@
+//! `list_servers`: the servers behind a gateway, and how they stand.
+
+use forebay_proxy::upstream::{Standing, State};
+use forebay_store::Filter;
+
+use crate::{Desk, ToolError, json, reply::Reply};
+
+/// Whoever knows how the servers behind a gateway stand.
+pub trait Servers: Send + Sync {
+    /// Each of them, in their order.
+    fn standings(&self) -> Vec<Standing>;
+}
+
+pub(crate) fn answer(desk: &Desk, servers: Option<&dyn Servers>) -> Result<Reply, ToolError> {
+    let store = desk.store()?;
+    let mut told = Vec::new();
+    for standing in servers.map(Servers::standings).unwrap_or_default() {
+        let server = Some(standing.name.to_string());
+        let filter = Filter { viewer: desk.viewer().clone(), server, ..Filter::default() };
+        told.push(described(&standing, store.count(&filter)?));
+    }
+    Ok(Reply::text(format!("{{\"servers\":[{}]}}", told.join(","))))
+}
+
+fn described(standing: &Standing, datasets: u64) -> String {
+    let state = match standing.state {
+        State::Idle => "not started",
+        State::Starting => "starting",
+        State::Open => "open",
+        State::Down => "down",
+    };
+    let members = [("name", standing.name.as_str().into()), ("state", state.into())];
+    let revision = standing.revision.as_deref().map(|it| ("revision", it.into()));
+    let tools = standing.tools.map(|tools| ("tools", tools.into()));
+    let error = standing.last_error.as_deref().map(|it| ("last_error", it.into()));
+    let members = members.into_iter().chain(revision).chain(tools).chain(error);
+    json::object(members.chain([("datasets", datasets.into())]))
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proxy::router::UpstreamName;
+
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_server_is_told_and_nothing_else() {
+        let mut standing = Standing {
+            name: UpstreamName::new("git"),
+            state: State::Open,
+            revision: Some("2025-11-25".to_owned()),
+            tools: Some(12),
+            last_error: None,
+        };
+        assert_eq!(
+            described(&standing, 3),
+            r#"{"name":"git","state":"open","revision":"2025-11-25","tools":12,"datasets":3}"#
+        );
+        standing = Standing {
+            state: State::Down,
+            revision: None,
+            tools: None,
+            last_error: Some("exited with code 1".to_owned()),
+            ..standing
+        };
+        assert_eq!(
+            described(&standing, 0),
+            r#"{"name":"git","state":"down","last_error":"exited with code 1","datasets":0}"#
+        );
+    }
+}
