@@ -81,8 +81,20 @@ class Bench:
         if way == report.STDIO:
             # On stdio the server cannot end a stream; its tool that would is late, and Forebay ends it.
             return self.serve(home, "--poll-after", "2", "--", *self.server, "--stdio")
+        if way == report.GROUP_OF_COMMAND:
+            program, *arguments = [str(word) for word in self.server]
+            return self.gateway(home, {"command": program, "args": [*arguments, "--stdio"]})
         url = f"http://{self.processes.start(self.server, 'stdout')}/mcp"
+        if way == report.GROUP_OF_URL:
+            return self.gateway(home, {"url": url})
         return url if way == report.DIRECT else self.serve(home, "--url", url)
+
+    def gateway(self, home, server):
+        """Many servers of which there is one, whose tools keep their names."""
+        home.mkdir()
+        (home / "forebay.toml").write_text('[gateway]\nprefix = "where_needed"\n')
+        (home / "mcp.json").write_text(json.dumps({"mcpServers": {"one": server}}))
+        return self.serve(home, "--poll-after", "2", "--servers", home / "mcp.json")
 
     def serve(self, home, *upstream):
         command = [self.forebay, "serve", "--listen", "127.0.0.1:0", *upstream]

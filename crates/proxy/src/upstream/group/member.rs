@@ -79,6 +79,8 @@ pub(super) struct Member {
     lists: [List; 4],
     /// The pages that have come of a list that is being read, and whether it has changed meanwhile.
     reading: [Option<(Vec<Item>, bool)>; 4],
+    /// The upstream says that it has another list.
+    is_announced: [bool; 4],
     opened: Option<Instant>,
     failures: u32,
     /// Not to be started before this.
@@ -92,7 +94,7 @@ pub(super) enum Read {
     More,
     /// The list is whole; it is what it was.
     Same,
-    /// The list is whole, and new.
+    /// The list is whole, and new, or said to be.
     New,
     /// It has changed while it was read.
     Again,
@@ -114,6 +116,7 @@ impl Member {
             last_error: None,
             lists: [const { None }; 4],
             reading: [const { None }; 4],
+            is_announced: [false; 4],
             opened: None,
             failures: 0,
             down_until: None,
@@ -162,6 +165,11 @@ impl Member {
         }
     }
 
+    /// The upstream says that this list is another, whatever is found in it.
+    pub(super) fn announces(&mut self, kind: Kind) {
+        self.is_announced[kind as usize] = true;
+    }
+
     /// Takes a page of a list.
     pub(super) fn has_read(&mut self, kind: Kind, items: Vec<Item>, is_last: bool) -> Read {
         let offered = self.offered(kind, items);
@@ -171,13 +179,13 @@ impl Member {
             return Read::More;
         }
         let Some((read, is_stale)) = self.reading[kind as usize].take() else { return Read::Same };
+        if is_stale {
+            return Read::Again;
+        }
+        let is_announced = std::mem::take(&mut self.is_announced[kind as usize]);
         let is_new = self.lists[kind as usize].as_ref() != Some(&read);
         self.lists[kind as usize] = Some(read);
-        match (is_stale, is_new) {
-            (true, _) => Read::Again,
-            (false, true) => Read::New,
-            (false, false) => Read::Same,
-        }
+        if is_new || is_announced { Read::New } else { Read::Same }
     }
 
     fn offered(&self, kind: Kind, mut items: Vec<Item>) -> Vec<Item> {

@@ -47,9 +47,9 @@ impl Switchboard {
         is_new
     }
 
-    /// An upstream's list is another: a client that has seen the old one is told.
-    pub(super) fn changed(&mut self, kind: Kind) {
-        if !self.merge(kind) || !self.is_listed[kind as usize] {
+    /// A list is another than before: a client that has seen that one is told.
+    pub(super) fn tell_of_change(&mut self, kind: Kind) {
+        if !self.is_listed[kind as usize] {
             return;
         }
         let method = kind.changed();

@@ -69,6 +69,13 @@ impl Switchboard {
         self.client.notes(&asking);
         self.start_all(now);
         match asking.method.as_str() {
+            "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
+                if asking.era == Era::Modern =>
+            {
+                let why =
+                    format!("Method not found: {} (revision {})", asking.method, opening::MODERN);
+                self.say(opening::error(&asking.id, METHOD_NOT_FOUND, &why));
+            }
             "ping" => self.say(opening::answer(&asking.id, b"{}")),
             "initialize" | "server/discover" => self.wait(asking, now),
             "logging/setLevel" => self.set_log_level(&asking),

@@ -343,7 +343,7 @@ fn an_upstream_that_comes_late_or_changes_is_told_of() {
             "tools/list",
             r#"{"tools":[{"inputSchema":{},"name":"y"}]}"#,
         );
-        assert!(told(&heard, "client").is_empty(), "nothing has");
+        assert_eq!(told(&heard, "client").len(), 1, "it has said so");
     }
 }
 

@@ -184,18 +184,18 @@ impl Switchboard {
             Page { items: Vec::new(), next: None }
         });
         let read = self.members[member].has_read(kind, page.items, page.next.is_none());
-        if kind == Kind::Tools && matches!(read, Read::New | Read::Again) {
+        if kind == Kind::Tools && read == Read::New {
             self.with_new_tools.insert(member);
             self.effects.push(Effect::Stand);
         }
         match read {
             Read::More => self.ask_for_page(member, kind, page.next.as_deref()),
             Read::Same => {}
-            Read::New => self.changed(kind),
-            Read::Again => {
-                self.changed(kind);
-                self.read_list(member, kind);
+            Read::New => {
+                self.merge(kind);
+                self.tell_of_change(kind);
             }
+            Read::Again => self.read_list(member, kind),
         }
         self.answer_waiting(now);
     }
@@ -313,6 +313,7 @@ impl Switchboard {
                 let changed = Kind::ALL.into_iter().filter(|kind| kind.changed() == method);
                 let changed: Vec<Kind> = changed.collect();
                 for kind in &changed {
+                    self.members[member].announces(*kind);
                     self.read_list(member, *kind);
                 }
                 // What is not known is for clients that may know it; a modern one gets only what it has
@@ -406,7 +407,9 @@ impl Switchboard {
             self.timers.insert((at, Timer::Retry(member)));
         }
         for kind in Kind::ALL {
-            self.changed(kind);
+            if self.merge(kind) {
+                self.tell_of_change(kind);
+            }
         }
         self.answer_waiting(now);
     }
