@@ -1,4 +1,5 @@
-//! What a session's child and the shared one have in common: a way in, a time of last use, an end.
+//! What a session's child and the shared one have in common: a way in, what it says, a time of last use,
+//! an end.
 
 use std::{
     future::Future,
@@ -16,8 +17,11 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    body::Message,
-    upstream::{child::how_it_ended, launcher::Life},
+    body::{Body, Message},
+    upstream::{
+        child::how_it_ended,
+        launcher::{Life, Lines},
+    },
 };
 
 /// How far apart a child's exit and the end of its output may lie and still be one event.
@@ -37,6 +41,14 @@ struct Open {
     _slot: Option<OwnedSemaphorePermit>,
 }
 
+/// What a child says, up to its end.
+pub(super) struct Output {
+    lines: Lines,
+    life: Life,
+    /// How much longer its output is waited for after its exit: what it has started may hold the pipe open.
+    patience: Duration,
+}
+
 impl Child {
     pub(super) fn new(input: mpsc::Sender<Message>, slot: Option<OwnedSemaphorePermit>) -> Self {
         Self {
@@ -46,24 +58,10 @@ impl Child {
         }
     }
 
-    /// Reads what the child says until it ends or is to end; returns how it did.
-    pub(super) async fn attend(
-        &self,
-        reading: impl Future<Output = ()>,
-        life: &mut Life,
-    ) -> String {
-        // It goes on where it was: what it has in hand when the child ends is not lost.
-        let mut reading = pin!(reading);
+    /// Lets `reading` come to its end, unless the child is to end before; returns how the child ended.
+    pub(super) async fn attend(&self, reading: impl Future<Output = String>) -> String {
         tokio::select! {
-            () = &mut reading => match time::timeout(SETTLE, life.ended()).await {
-                Ok(status) => how_it_ended(status),
-                Err(_) => "closed its output without exiting".to_owned(),
-            },
-            status = life.ended() => {
-                // What it has said last is still in the pipe.
-                let _ = time::timeout(SETTLE, reading).await;
-                how_it_ended(status)
-            }
+            how = reading => how,
             () = self.ending.cancelled() => "was ended".to_owned(),
         }
     }
@@ -110,5 +108,41 @@ impl Child {
 
     fn open(&self) -> MutexGuard<'_, Option<Open>> {
         self.open.lock()
+    }
+}
+
+impl Output {
+    pub(super) fn new(lines: Lines, life: Life) -> Self {
+        Self { lines, life, patience: SETTLE }
+    }
+
+    /// The next line; `None` when there is none any more. An exit is noticed only here, so whoever has a
+    /// line in hand can finish with it.
+    pub(super) async fn next(&mut self) -> Option<Body> {
+        let Self { lines, life, patience } = self;
+        let mut line = pin!(lines.next());
+        tokio::select! {
+            line = &mut line => line,
+            _ = life.ended() => {
+                // What the child has said last is still in the pipe.
+                let since = Instant::now();
+                let last = time::timeout(*patience, line).await;
+                *patience = patience.saturating_sub(since.elapsed());
+                last.ok().flatten()
+            }
+        }
+    }
+
+    /// How the child has ended, once there is no next line.
+    pub(super) async fn how_it_ended(&mut self) -> String {
+        match time::timeout(SETTLE, self.life.ended()).await {
+            Ok(status) => how_it_ended(status),
+            Err(_) => "closed its output without exiting".to_owned(),
+        }
+    }
+
+    /// Sees the child off, whose input is closed.
+    pub(super) async fn see_off(self, upstream: &str) {
+        self.life.see_off(upstream).await;
     }
 }

@@ -25,7 +25,7 @@ use super::{
         event_stream::{Said, event_stream},
         reply,
     },
-    child::Child,
+    child::{Child, Output},
     log::{Log, Next, Place, STANDALONE},
 };
 use crate::{
@@ -36,7 +36,7 @@ use crate::{
     relay::{ClientOnward, Consultation, Relay, UpstreamOnward},
     session::cancelled_request,
     streamable::{headers::SESSION_ID, look::look},
-    upstream::launcher::{Launched, Life, Lines},
+    upstream::launcher::Launched,
 };
 
 /// An answer that comes within this time is sent alone; else the client gets a stream, and with it
@@ -87,14 +87,14 @@ impl Session {
             can_poll: AtomicBool::new(false),
             poll_after,
         });
-        tokio::spawn(session.clone().run(output, life));
+        tokio::spawn(session.clone().run(Output::new(output, life)));
         session
     }
 
     /// Reads what the child says until one of both ends, and sees the child off.
-    async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
+    async fn run(self: Arc<Self>, mut output: Output) {
         let delayed = Arc::new(Semaphore::new(limits::RESULTS_OF_A_CHILD));
-        let how = self.child.attend(self.read(&mut output, &delayed), &mut life).await;
+        let how = self.child.attend(self.read(&mut output, &delayed)).await;
         // Whoever hears that it ended asks in vain from then on.
         self.child.end();
         // Results that are in the chain are still said.
@@ -104,10 +104,11 @@ impl Session {
             self.say(Body::Memory(json.to_vec())).await;
         }
         self.log.close();
-        life.see_off(self.context.upstream()).await;
+        output.see_off(self.context.upstream()).await;
     }
 
-    async fn read(self: &Arc<Self>, output: &mut Lines, delayed: &Arc<Semaphore>) {
+    /// Reads what the child says; returns how it ended.
+    async fn read(self: &Arc<Self>, output: &mut Output, delayed: &Arc<Semaphore>) -> String {
         while let Some(body) = output.next().await {
             let relay = self.relay.clone();
             let (onward, body) =
@@ -133,6 +134,7 @@ impl Session {
                 UpstreamOnward::Pass => self.say(body).await,
             }
         }
+        output.how_it_ended().await
     }
 
     async fn say(&self, body: Body) {
@@ -369,3 +371,6 @@ fn progress_token(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
     let [token] = source.members(&meta?.span, ["progressToken"]);
     Id::parse(&token?.scalar?)
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,7 @@ use super::{
         event_stream::{Said, event_stream},
         reply,
     },
-    child::Child,
+    child::{Child, Output},
     session::SOON,
 };
 use crate::{
@@ -39,7 +39,7 @@ use crate::{
         modern::{self, METHOD_NOT_FOUND},
         tool_headers::ToolHeaders,
     },
-    upstream::launcher::{Launched, Life, Lines},
+    upstream::launcher::Launched,
 };
 
 /// An answer longer than this is no mere error.
@@ -85,12 +85,12 @@ impl Shared {
         let child = Child::new(input, None);
         let (requests, revisions) = (Mutex::default(), OnceLock::new());
         let shared = Arc::new(Self { context, child, requests, tools, revisions });
-        tokio::spawn(shared.clone().run(output, life));
+        tokio::spawn(shared.clone().run(Output::new(output, life)));
         shared
     }
 
-    async fn run(self: Arc<Self>, mut output: Lines, mut life: Life) {
-        let how = self.child.attend(self.read(&mut output), &mut life).await;
+    async fn run(self: Arc<Self>, mut output: Output) {
+        let how = self.child.attend(self.read(&mut output)).await;
         self.child.end();
         // Not in the `for`, which would keep them locked.
         let left = self.requests().abandon();
@@ -101,14 +101,16 @@ impl Shared {
                 request.hear(Heard { body: Arc::new(body), edits: Vec::new(), is_answer: true });
             }
         }
-        life.see_off(self.context.upstream()).await;
+        output.see_off(self.context.upstream()).await;
     }
 
-    async fn read(&self, output: &mut Lines) {
+    /// Reads what the child says; returns how it ended.
+    async fn read(&self, output: &mut Output) -> String {
         while let Some(body) = output.next().await {
             let Line::Message(envelope) = body.line() else { continue };
             self.sort(&envelope, body);
         }
+        output.how_it_ended().await
     }
 
     /// Gives what the child says to whom it concerns.
