@@ -29,7 +29,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 
 use forebay_wire::{
-    Line,
+    Id, Line,
     reply::{self, CONNECTION_CLOSED, PARSE_ERROR},
 };
 
@@ -135,6 +135,14 @@ impl Relay {
         for call in calls {
             self.session().pending_mut().settle(call);
             call.cancel();
+        }
+    }
+
+    /// Nobody will answer these requests any more.
+    pub(crate) fn forget(&self, asked: &[Id]) {
+        let mut session = self.session();
+        for id in asked {
+            session.pending_mut().forget(id);
         }
     }
 

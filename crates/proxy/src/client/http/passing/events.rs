@@ -292,7 +292,8 @@ impl Drop for EventPump {
     fn drop(&mut self) {
         if !self.is_over && !self.resumption.is_possible() {
             // The client cannot come back for the rest.
-            self.conversation.forget_asked();
+            let Conversation { relay, asked, .. } = &self.conversation;
+            relay.forget(asked);
         }
     }
 }
