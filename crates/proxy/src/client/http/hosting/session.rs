@@ -21,6 +21,7 @@ use tokio::{
 
 use super::{
     super::{
+        cancel_on_drop::CancelOnDrop,
         context::EndpointContext,
         event_stream::{Said, event_stream},
         reply,
@@ -61,8 +62,8 @@ pub(super) struct Session {
 
 /// What became of a client's message.
 pub(super) enum Taken {
-    /// It is to be answered in this stream.
-    Asked(u64),
+    /// It is to be answered in this stream, which the client reads from now on.
+    Asked(Reading),
     /// There is nothing to answer.
     Told,
     /// It is not taken, for this reason.
@@ -174,22 +175,27 @@ impl Session {
         {
             self.note_revision(envelope, source);
         }
+        // The client may leave before the child has got what it asks: nobody will answer that.
+        let guard = CancelOnDrop::new({
+            let (relay, asked) = (self.relay.clone(), asked.clone());
+            move || relay.forget(&asked)
+        });
         let (relay, whole) = (self.relay.clone(), line.clone());
-        let (onward, body) =
-            look(body, move |body| relay.client_message(&whole, Source::Held(body))).await;
+        // The guard goes along: a long message is looked at to its end, also if the client has left.
+        let looking =
+            look(body, move |body| (relay.client_message(&whole, Source::Held(body)), guard));
+        let ((onward, guard), body) = looking.await;
         if let ClientOnward::Answer(lines) = onward {
+            guard.disarm();
             let answer = Bytes::from(lines);
             return Taken::Refused(reply::json_bytes(StatusCode::BAD_REQUEST, answer));
         }
         // Before the child can answer.
-        let stream = (!asked.is_empty()).then(|| self.log.open(&asked, &tokens, takes_events));
+        let reading = (!asked.is_empty()).then(|| self.open(&asked, &tokens, takes_events));
         let body = Arc::new(body);
         match onward {
             ClientOnward::Pass => {
                 if !self.child.send(Message::whole(body)).await {
-                    for id in &asked {
-                        self.log.cancel(id);
-                    }
                     return Taken::Refused(super::no_session(asked.first()));
                 }
             }
@@ -199,7 +205,14 @@ impl Session {
             }
             ClientOnward::Drop | ClientOnward::Answer(_) => {}
         }
-        stream.map_or(Taken::Told, Taken::Asked)
+        guard.disarm();
+        reading.map_or(Taken::Told, Taken::Asked)
+    }
+
+    /// Opens a stream for the answers to `asked`, for a client that is there to read it.
+    fn open(self: &Arc<Self>, asked: &[Id], tokens: &[Id], takes_events: bool) -> Reading {
+        let (stream, reader) = self.log.open(asked, tokens, takes_events);
+        Reading { session: self.clone(), stream, reader }
     }
 
     /// Takes calls through the chain, and answers them or sends them on.
@@ -227,14 +240,13 @@ impl Session {
         })
     }
 
-    /// The answer to what was asked in `stream`: alone if it comes soon, else as a stream of events.
+    /// The answer to what was asked: alone if it comes soon, else as a stream of events.
     pub(super) async fn answer(
-        self: &Arc<Self>,
-        stream: u64,
+        &self,
+        reading: Reading,
         takes_events: bool,
     ) -> Response<reply::Body> {
-        let Some(reader) = self.log.read(stream) else { return super::no_session(None) };
-        let reading = Reading { session: self.clone(), stream, reader };
+        let stream = reading.stream;
         let begun = self.log.until(|| self.log.has_begun(stream).then_some(()));
         if takes_events {
             let _ = time::timeout(SOON, begun).await;
@@ -306,7 +318,7 @@ impl Session {
 }
 
 /// A client that reads a stream, until it is dropped.
-struct Reading {
+pub(super) struct Reading {
     session: Arc<Session>,
     stream: u64,
     reader: u64,

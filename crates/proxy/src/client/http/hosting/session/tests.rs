@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use futures_util::FutureExt;
 use http_body_util::BodyExt;
 
 use super::*;
@@ -69,4 +70,21 @@ async fn the_last_answer_of_a_child_is_said_however_long_it_is_looked_at() {
     let response = session.answer(reading, false).await;
     let told = response.into_body().collect().await.unwrap().to_bytes();
     assert_eq!(told, r#"{"id":1,"result":"looked at"}"#);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_before_the_child_has_got_its_request_leaves_nothing() {
+    let (_launcher, session) = session(Vec::new(), "exec sleep 60").await;
+    let request = |id: usize| format!(r#"{{"id":{id},"method":"x"}}"#);
+    let mut taken = Vec::new();
+    // Nothing is written to the child while this task runs, so at last there is no room.
+    while let Some(next) = take(&session, &request(taken.len())).now_or_never() {
+        taken.push(next);
+    }
+    assert_eq!(taken.len(), limits::MESSAGES_TO_A_CHILD);
+    assert_eq!(session.relay.session().pending().count(), taken.len());
+    assert!(session.is_awaited());
+    drop(taken);
+    assert!(!session.is_awaited());
+    session.end();
 }
