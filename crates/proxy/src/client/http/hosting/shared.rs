@@ -5,7 +5,7 @@ use std::{
     future,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     body::{Body, Message, Source},
-    limits,
+    events, limits,
     protocol::{Concerns, Edits, Multiplex},
     relay::{ClientOnward, Relay, UpstreamOnward},
     streamable::{
@@ -66,6 +66,8 @@ struct Request {
     relay: Arc<Relay>,
     to_client: mpsc::UnboundedSender<Heard>,
     waiting: Arc<AtomicU64>,
+    /// Something that was said besides the answer has been dropped.
+    has_dropped: AtomicBool,
 }
 
 /// Something that the child said about a request.
@@ -226,7 +228,13 @@ impl Shared {
         let (to_client, heard) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicU64::new(0));
         let method = envelope.method.clone();
-        let request = Request { method, relay: relay.clone(), to_client, waiting: waiting.clone() };
+        let request = Request {
+            method,
+            relay: relay.clone(),
+            to_client,
+            waiting: waiting.clone(),
+            has_dropped: AtomicBool::new(false),
+        };
         let asked = self.requests().ask(envelope, Source::Held(body), request);
         let (ours, edits) = asked?;
         let message =
@@ -297,8 +305,11 @@ impl Request {
         let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
         if heard.is_answer || waiting < limits::BYTES_FROM_THE_SHARED_CHILD {
             let _ = self.to_client.send(heard);
-        } else {
-            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+            return;
+        }
+        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        if !self.has_dropped.swap(true, Ordering::Relaxed) {
+            events::client_does_not_read(self.relay.upstream(), self.method.as_deref());
         }
     }
 }
