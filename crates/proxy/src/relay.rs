@@ -126,7 +126,7 @@ impl Relay {
     /// A relay for another session of the upstream's, which may call other tasks by the same ids.
     #[must_use]
     pub fn for_session(&self) -> Self {
-        let session = Session::new(self.upstream().clone());
+        let session = self.session().for_session();
         Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
     }
 
