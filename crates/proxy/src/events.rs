@@ -70,6 +70,14 @@ pub(crate) fn answer_cannot_be_held(error: &io::Error) {
     tracing::warn!(%error, "cannot spool a large message to disk; answered with an error");
 }
 
+pub(crate) fn client_does_not_read(name: &UpstreamName, method: Option<&str>) {
+    tracing::warn!(
+        upstream = %name,
+        method,
+        "a client does not read; dropped what upstream says besides the answer"
+    );
+}
+
 pub(crate) fn hook_failed(interceptor: &str, hook: &str, call: &Call, why: &dyn Display) {
     tracing::warn!(
         interceptor,

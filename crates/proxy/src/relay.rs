@@ -29,7 +29,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 
 use forebay_wire::{
-    Line,
+    Id, Line,
     reply::{self, CONNECTION_CLOSED, PARSE_ERROR},
 };
 
@@ -126,7 +126,7 @@ impl Relay {
     /// A relay for another session of the upstream's, which may call other tasks by the same ids.
     #[must_use]
     pub fn for_session(&self) -> Self {
-        let session = Session::new(self.router.clone());
+        let session = self.session().for_session();
         Self::with(session, self.router.clone(), self.chain.clone(), self.recorder.clone())
     }
 
@@ -135,6 +135,14 @@ impl Relay {
         for call in calls {
             self.session().pending_mut().settle(call);
             call.cancel();
+        }
+    }
+
+    /// Nobody will answer these requests any more.
+    pub(crate) fn forget(&self, asked: &[Id]) {
+        let mut session = self.session();
+        for id in asked {
+            session.pending_mut().forget(id);
         }
     }
 

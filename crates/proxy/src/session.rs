@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `client_sent`, `upstream_sent` | a message is taken note of, and what to do with it is said |
 //! | `for_request` | another conversation with the same upstream begins, which knows of the same tasks |
+//! | `for_session` | the same, in another session: of tasks nothing is known |
 //! | `refuse` | from now on every request is refused |
 //! | `abandon` | the same, and what is left is given up |
 //!
@@ -127,7 +128,13 @@ impl Session {
     /// request, and a task that was started in one is asked for in the next.
     #[must_use]
     pub fn for_request(&self) -> Self {
-        Self { tasks: self.tasks.clone(), id: self.id.clone(), ..Self::new(self.router.clone()) }
+        Self { tasks: self.tasks.clone(), id: self.id.clone(), ..self.for_session() }
+    }
+
+    /// Another session with the same upstream, for the same principal.
+    #[must_use]
+    pub fn for_session(&self) -> Self {
+        Self { principal: self.principal.clone(), ..Self::new(self.router.clone()) }
     }
 
     /// What tells this session from all others.

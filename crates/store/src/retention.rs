@@ -13,7 +13,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    DatasetId, Entry, Filter, Store, StoreError,
+    DatasetId, Entry, Store, StoreError,
     catalog::{Catalog, Place},
     claim, compression,
     error::Doing,
@@ -220,7 +220,7 @@ impl Collected {
 /// Brings the catalog in line with the files, and removes those that belong to no dataset and to no
 /// capture that is under way.
 fn sweep(store: &Store, how_far: &mut HowFar<'_>) -> Result<(), StoreError> {
-    let total = store.ask(|catalog| catalog.count(&Filter::default()))?;
+    let total = store.ask(Catalog::datasets)?;
     let mut looked_at = 0;
     let mut go_on = |looked_at: u64| {
         // Each is looked at twice: its files, and its line.
@@ -391,7 +391,7 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
-    use crate::{Capture, Description, Durability};
+    use crate::{Capture, Description, Durability, Filter};
 
     #[test]
     fn what_is_captured_while_the_store_shrinks_stays() {

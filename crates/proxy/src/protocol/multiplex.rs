@@ -3,11 +3,14 @@
 //! Every request stands for itself, as in the modern era. On the connection each has an id of our own,
 //! which is its progress token, too; what comes back is told apart by it, and gets the client's again.
 
-use std::{collections::HashMap, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use forebay_wire::{Envelope, Id, Kind, scan};
 
-use crate::body::Source;
+use crate::{body::Source, limits};
 
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -18,11 +21,20 @@ pub(crate) struct Multiplex<W> {
     /// By the ids that are known there.
     requests: HashMap<Id, Asked<W>>,
     last: u64,
+    /// The latest of those that have been answered.
+    answered: u64,
+    /// The first that could be asked after something was cancelled. Messages are read in order: once it or
+    /// a later one is answered, the other end has read of all cancellations.
+    first_after_cancel: u64,
+    /// Those that asked for log lines, were cancelled, and have not been answered.
+    cancelled: HashSet<Id>,
 }
 
 /// A request under way.
 #[derive(Debug)]
 pub(crate) struct Asked<W> {
+    /// Which of all requests it is.
+    number: u64,
     /// What its client calls it, and its progress.
     id: Id,
     token: Option<Id>,
@@ -70,6 +82,7 @@ impl<W> Multiplex<W> {
             .unwrap_or_default();
         edits.extend(token.iter().map(|it| (it.span.clone(), alias.as_json().to_owned())));
         let asked = Asked {
+            number: self.last,
             id: id.clone(),
             token: token.and_then(|token| Id::parse(&token.scalar?)),
             wants_log: log_level.is_some(),
@@ -83,7 +96,11 @@ impl<W> Multiplex<W> {
     pub(crate) fn concerns(&mut self, envelope: &Envelope, source: Source<'_>) -> Concerns<'_, W> {
         match envelope.kind() {
             Kind::Response { id } => {
-                let Some(asked) = self.requests.remove(id) else { return Concerns::Nobody };
+                let Some(asked) = self.requests.remove(id) else {
+                    self.answered_late(id);
+                    return Concerns::Nobody;
+                };
+                self.answered = self.answered.max(asked.number);
                 let [written] = source.members(&(0..source.bytes()), ["id"]);
                 let subscription = subscription(source, envelope.result.as_ref());
                 let places = written.into_iter().chain(subscription).map(|it| it.span);
@@ -102,11 +119,14 @@ impl<W> Multiplex<W> {
                 if written.is_some() {
                     return self.remark(written, |asked| Some(&asked.id));
                 }
-                // It does not say whose it is. With one request under way there is no doubt; else it
-                // could tell one client of another's.
+                // It does not say whose it is. With one request under way there is no doubt, if none
+                // that was cancelled can be meant; else it could tell one client of another's.
+                let is_in_doubt = self.may_speak_of_cancelled();
                 let mut open = self.requests.values();
                 match (open.next(), open.next()) {
-                    (Some(sole), None) if sole.wants_log => Concerns::Remark(sole, Vec::new()),
+                    (Some(sole), None) if sole.wants_log && !is_in_doubt => {
+                        Concerns::Remark(sole, Vec::new())
+                    }
                     _ => {
                         tracing::debug!(method, "upstream said what concerns no request; dropped");
                         Concerns::Nobody
@@ -136,15 +156,30 @@ impl<W> Multiplex<W> {
 
     /// Nobody waits any more for this request; `false` if it has been answered.
     pub(crate) fn cancel(&mut self, alias: &Id) -> bool {
-        if self.requests.remove(alias).is_none() {
-            return false;
-        }
-        // What is still said of it may not be told those who were waiting beside it. Who asks from now
-        // on is heard there after the request has been cancelled.
-        for asked in self.requests.values_mut() {
-            asked.wants_log = false;
+        let Some(asked) = self.requests.remove(alias) else { return false };
+        self.first_after_cancel = self.last + 1;
+        if asked.wants_log && self.cancelled.len() < limits::CANCELLED_REQUESTS {
+            self.cancelled.insert(alias.clone());
         }
         true
+    }
+
+    /// True if what names no request may have been said of one that was cancelled.
+    ///
+    /// Log lines carry no request id. The other end has to have read of the cancellation, and that is not
+    /// enough if the request asked for log lines: many servers go on with their work all the same, log, and
+    /// say nothing when it ends. So nobody is told of such lines until the request is answered after all,
+    /// which may be never.
+    fn may_speak_of_cancelled(&self) -> bool {
+        self.answered < self.first_after_cancel || !self.cancelled.is_empty()
+    }
+
+    /// A request has been answered that nobody waits for.
+    fn answered_late(&mut self, alias: &Id) {
+        // With as many as are remembered, there may be others.
+        if self.cancelled.len() < limits::CANCELLED_REQUESTS {
+            self.cancelled.remove(alias);
+        }
     }
 
     /// True if this request is under way.
@@ -170,7 +205,13 @@ impl<W> Multiplex<W> {
 
 impl<W> Default for Multiplex<W> {
     fn default() -> Self {
-        Self { requests: HashMap::new(), last: 0 }
+        Self {
+            requests: HashMap::new(),
+            last: 0,
+            answered: 0,
+            first_after_cancel: 0,
+            cancelled: HashSet::new(),
+        }
     }
 }
 
@@ -298,15 +339,65 @@ mod tests {
         assert_eq!(script.say(log), heard("a", log));
         script.ask("b", &call);
         assert_eq!(script.say(log), None, "of two it may be either's");
-        let first = Id::parse(b"1").unwrap();
-        assert!(script.0.cancel(&first) && !script.0.cancel(&first));
-        assert_eq!(script.say(log), None, "it may still be of the one that was cancelled");
+        script.say(r#"{"id":1,"result":{}}"#);
+        assert_eq!(script.say(log), heard("b", log));
         script.say(r#"{"id":2,"result":{}}"#);
-        script.ask("c", &call);
-        assert_eq!(script.say(log), heard("c", log), "who asks later is heard later");
-        script.say(r#"{"id":3,"result":{}}"#);
-        script.ask("d", r#"{"id":1,"method":"tools/call"}"#);
+        script.ask("c", r#"{"id":1,"method":"tools/call"}"#);
         assert_eq!(script.say(log), None, "who has not asked for it is not told");
+    }
+
+    #[test]
+    fn nobody_is_told_a_log_that_may_be_of_a_cancelled_request() {
+        let mut script = Script::default();
+        let quiet = r#"{"id":1,"method":"tools/call"}"#;
+        let loud = format!(
+            r#"{{"id":1,"method":"tools/call","params":{{"_meta":{{"{LOG_LEVEL}":"info"}}}}}}"#
+        );
+        let log = r#"{"method":"notifications/message","params":{"data":"secret of a"}}"#;
+        let [one, four] = [&b"1"[..], b"4"].map(|json| Id::parse(json).unwrap());
+        script.ask("a", quiet);
+        script.ask("b", &loud);
+        assert!(script.0.cancel(&one) && !script.0.cancel(&one));
+        assert_eq!(script.say(log), None, "who waited beside it");
+        script.say(r#"{"id":2,"result":{}}"#);
+        script.ask("c", &loud);
+        assert_eq!(script.say(log), None, "the cancellation may not have been read");
+        script.say(r#"{"id":3,"result":{}}"#);
+        script.ask("d", &loud);
+        assert_eq!(script.say(log), heard("d", log), "it has, and nothing was to be logged");
+
+        assert!(script.0.cancel(&four));
+        for (client, answer) in [("e", r#"{"id":5,"result":{}}"#), ("f", r#"{"id":6,"result":{}}"#)]
+        {
+            script.ask(client, &loud);
+            assert_eq!(script.say(log), None, "it may be logged for as long as it is not answered");
+            script.say(answer);
+        }
+        assert_eq!(script.say(r#"{"id":4,"error":{}}"#), None);
+        script.ask("g", &loud);
+        assert_eq!(script.say(log), heard("g", log));
+    }
+
+    #[test]
+    fn more_cancelled_requests_than_are_remembered_are_not_taken_for_answered() {
+        let mut script = Script::default();
+        let loud = format!(
+            r#"{{"id":1,"method":"tools/call","params":{{"_meta":{{"{LOG_LEVEL}":"info"}}}}}}"#
+        );
+        let aliases: Vec<String> =
+            (1..=limits::CANCELLED_REQUESTS + 1).map(|it| it.to_string()).collect();
+        for alias in &aliases {
+            script.ask("a", &loud);
+            assert!(script.0.cancel(&Id::parse(alias.as_bytes()).unwrap()));
+        }
+        for alias in &aliases[..limits::CANCELLED_REQUESTS] {
+            assert_eq!(script.say(&format!(r#"{{"id":{alias},"result":{{}}}}"#)), None);
+        }
+        script.ask("b", r#"{"id":1,"method":"x"}"#);
+        let next = limits::CANCELLED_REQUESTS + 2;
+        assert!(script.say(&format!(r#"{{"id":{next},"result":{{}}}}"#)).is_some());
+        script.ask("c", &loud);
+        assert_eq!(script.say(r#"{"method":"notifications/message","params":{}}"#), None);
     }
 
     #[test]

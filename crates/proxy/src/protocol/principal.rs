@@ -12,6 +12,12 @@ impl Principal {
         Self("local".into())
     }
 
+    /// Somebody else, for tests.
+    #[cfg(test)]
+    pub(crate) fn named(name: &str) -> Self {
+        Self(name.into())
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0

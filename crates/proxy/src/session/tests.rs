@@ -3,8 +3,10 @@
 
 use forebay_testkit::playbook::Playbook;
 
+use super::{Principal, Session};
 use crate::{
     limits,
+    router::{Router, UpstreamName},
     testing::{marked, untouched},
 };
 
@@ -46,6 +48,19 @@ fn a_session_is_told_from_others_and_a_conversation_beside_it_is_not() {
     assert_ne!(id(&one.0), id(&other.0));
     assert_ne!(id(&one.0), id(&one.0.for_session()));
     assert_eq!(id(&one.0), id(&one.0.for_request()));
+}
+
+#[test]
+fn whatever_begins_beside_a_session_is_for_the_same_principal() {
+    let mut session = Session::new(Router::sole(UpstreamName::new("orders")));
+    session.principal = Principal::named("ada");
+    assert_eq!(session.for_request().principal, session.principal);
+    assert_eq!(session.for_session().principal, session.principal);
+    let relayed = untouched().nothing_more();
+    relayed.0.session().principal = Principal::named("ada");
+    let principal = |relay: &crate::relay::Relay| relay.session().principal.clone();
+    assert_eq!(principal(&relayed.0.for_request()).as_str(), "ada");
+    assert_eq!(principal(&relayed.0.for_session()).as_str(), "ada");
 }
 
 #[test]

@@ -38,6 +38,8 @@ impl ToolHeaders {
             collect(&schema.unwrap_or(Value::Null), &mut Vec::new(), &mut mirrored);
             if mirrored.is_empty() {
                 self.0.remove(&*name);
+            } else if let Some(known) = self.0.get_mut(&*name) {
+                *known = mirrored;
             } else if self.0.len() < limits::TOOLS_WITH_HEADERS {
                 self.0.insert(name.into_owned(), mirrored);
             }
@@ -279,5 +281,22 @@ mod tests {
         assert!(tools.0.contains_key("sql"));
         tools.learn(br#"{"tools":[{"name":"sql","inputSchema":{}}]}"#);
         assert!(tools.0.is_empty());
+    }
+
+    #[test]
+    fn a_tool_that_is_known_is_learnt_anew_when_there_is_room_for_no_other() {
+        let list = |name: &str, header: &str| {
+            let property = json!({ "a": { "type": "string", "x-mcp-header": header } });
+            let tool = json!({ "name": name, "inputSchema": { "properties": property } });
+            json!({ "tools": [tool] }).to_string()
+        };
+        let mut tools = ToolHeaders::default();
+        for number in 0..limits::TOOLS_WITH_HEADERS {
+            tools.learn(list(&format!("tool {number}"), "Before").as_bytes());
+        }
+        tools.learn(list("one too many", "Before").as_bytes());
+        tools.learn(list("tool 7", "After").as_bytes());
+        assert_eq!(tools.0.len(), limits::TOOLS_WITH_HEADERS);
+        assert_eq!(tools.0["tool 7"][0].header, "mcp-param-after");
     }
 }

@@ -1,13 +1,13 @@
 //! What stands behind an endpoint of ours: a child process, or a group of upstreams. Messages in, lines out.
 
-use std::{future, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures_util::stream::poll_fn;
 use tokio::sync::mpsc;
 
 use super::{
     group::{Group, GroupSettings},
-    launcher::{self, Launcher, Lines, Opened, feed},
+    launcher::{self, Launcher, Opened, feed},
 };
 use crate::{
     ProxyError,
@@ -20,28 +20,21 @@ pub(crate) struct Hosted {
     /// The way in; when all senders are dropped it is closed.
     pub(crate) input: mpsc::Sender<Message>,
     pub(crate) output: Output,
-    pub(crate) life: Life,
 }
 
-/// What it says.
+/// What it says, up to its end.
 pub(crate) enum Output {
-    Child(Lines),
-    Group(mpsc::Receiver<Message>, Spool),
-}
-
-/// What is there as long as it lives.
-pub(crate) enum Life {
-    Child(launcher::Life),
-    Group(Arc<Group>),
+    Child(launcher::Output),
+    Group { group: Arc<Group>, said: mpsc::Receiver<Message>, spool: Spool },
 }
 
 impl Hosted {
     /// Starts a child.
     pub(crate) async fn child(launcher: &Arc<Launcher>) -> Result<Self, ProxyError> {
-        let Opened { input: pipe, output, life } = launcher.open().await?;
+        let Opened { input: pipe, output } = launcher.open().await?;
         let (input, mut messages) = mpsc::channel(limits::MESSAGES_TO_A_CHILD);
         tokio::spawn(feed(pipe, poll_fn(move |context| messages.poll_recv(context))));
-        Ok(Self { input, output: Output::Child(output), life: Life::Child(life) })
+        Ok(Self { input, output: Output::Child(output) })
     }
 
     /// Starts a group, whose upstreams are started when there is something to ask.
@@ -57,17 +50,16 @@ impl Hosted {
                 }
             }
         });
-        let output = Output::Group(said, spool.clone());
-        Self { input, output, life: Life::Group(group) }
+        Self { input, output: Output::Group { group, said, spool: spool.clone() } }
     }
 }
 
 impl Output {
-    /// What is said next; `None` at the end.
+    /// What is said next; `None` when there is nothing any more.
     pub(crate) async fn next(&mut self) -> Option<Body> {
         match self {
-            Self::Child(lines) => lines.next().await,
-            Self::Group(said, spool) => loop {
+            Self::Child(output) => output.next().await,
+            Self::Group { said, spool, .. } => loop {
                 match said.recv().await?.into_body(spool) {
                     Ok(body) => return Some(body),
                     Err(error) => events::answer_cannot_be_held(&error),
@@ -75,23 +67,20 @@ impl Output {
             },
         }
     }
-}
 
-impl Life {
-    /// Waits for the end, and says how it came.
-    pub(crate) async fn ended(&mut self) -> String {
+    /// How it has ended, once nothing is said any more.
+    pub(crate) async fn how_it_ended(&mut self) -> String {
         match self {
-            Self::Child(life) => life.ended().await,
-            // It is there for as long as it is wanted.
-            Self::Group(_) => future::pending().await,
+            Self::Child(output) => output.how_it_ended().await,
+            Self::Group { .. } => "was ended".to_owned(),
         }
     }
 
-    /// Lets what has no input any more end by itself, tells it to, and makes it.
+    /// Sees off what has no input any more.
     pub(crate) async fn see_off(self, name: &str) {
         match self {
-            Self::Child(life) => life.see_off(name).await,
-            Self::Group(group) => group.end().await,
+            Self::Child(output) => output.see_off(name).await,
+            Self::Group { group, .. } => group.end().await,
         }
     }
 }

@@ -4,7 +4,8 @@
 //! that lives as long as we do.
 
 use std::{
-    io,
+    future, io,
+    pin::pin,
     process::ExitStatus,
     sync::{Arc, mpsc as std_mpsc},
     thread,
@@ -43,6 +44,8 @@ use crate::{
 
 /// As much as a pipe holds: a read rarely yields more.
 const BUFFER_BYTES: usize = 64 * 1024;
+/// How far apart a child's exit and the end of its output may lie and still be one event.
+const SETTLE: Duration = Duration::from_secs(1);
 /// How often a child that is to end is looked after.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a process may take to be gone after SIGKILL.
@@ -70,12 +73,19 @@ struct Order {
 /// An upstream whose pipes have just been opened.
 pub(crate) struct Opened {
     pub(crate) input: pipe::Sender,
-    pub(crate) output: Lines,
-    pub(crate) life: Life,
+    pub(crate) output: Output,
+}
+
+/// What an upstream says, up to its end.
+pub(crate) struct Output {
+    lines: Lines,
+    life: Life,
+    /// How much longer its output is waited for after its exit: what it has started may hold the pipe open.
+    patience: Duration,
 }
 
 /// A child's output, line by line.
-pub(crate) struct Lines {
+struct Lines {
     pipe: pipe::Receiver,
     buffer: LineBuffer,
     spool: Spool,
@@ -84,16 +94,17 @@ pub(crate) struct Lines {
 }
 
 /// What is behind the pipes, as long as it lives.
-pub(crate) enum Life {
+enum Life {
     /// A child's process.
     Process(Box<ProcessLife>),
     /// A bridge to a server elsewhere, on a thread of its own.
     Bridge(beside::Running),
 }
 
-pub(crate) struct ProcessLife {
+struct ProcessLife {
     process: Process,
     exit: Exit,
+    status: Option<ExitStatus>,
     children: Signal,
     grace: Duration,
 }
@@ -111,8 +122,8 @@ impl Launcher {
         tokio::spawn(async move {
             let outcome = launcher.launch().await;
             if let Err(Ok(unwanted)) = deliver.send(outcome) {
-                drop((unwanted.input, unwanted.output));
-                unwanted.life.see_off(launcher.name.as_str()).await;
+                drop(unwanted.input);
+                unwanted.output.see_off(launcher.name.as_str()).await;
             }
         });
         delivered.await.unwrap_or_else(|_| Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into())))
@@ -126,13 +137,14 @@ impl Launcher {
         orders()?.send(Order { command, name, grace, deliver }).map_err(|_| gone())?;
         let Started { process, input, output } = started.await.map_err(|_| gone())??;
         let exit = process.exit();
-        let life = Life::Process(Box::new(ProcessLife { process, exit, children, grace }));
+        let life =
+            Life::Process(Box::new(ProcessLife { process, exit, status: None, children, grace }));
         let pipes = pipe::Receiver::from_owned_fd(output.into_descriptor())
             .and_then(|output| Ok((output, pipe::Sender::from_owned_fd(input)?)));
         match pipes {
             Ok((pipe, input)) => {
-                let output = Lines::new(pipe, self.spool.clone());
-                Ok(Opened { input, output, life })
+                let lines = Lines::new(pipe, self.spool.clone());
+                Ok(Opened { input, output: Output::new(lines, life) })
             }
             Err(error) => {
                 life.see_off(self.name.as_str()).await;
@@ -149,8 +161,8 @@ impl Opened {
         child::widen(&started.output);
         let pipe = pipe::Receiver::from_owned_fd(started.output).map_err(ProxyError::Setup)?;
         let input = pipe::Sender::from_owned_fd(started.input).map_err(ProxyError::Setup)?;
-        let output = Lines::new(pipe, spool.clone());
-        Ok(Self { input, output, life: Life::Bridge(started.running) })
+        let (lines, life) = (Lines::new(pipe, spool.clone()), Life::Bridge(started.running));
+        Ok(Self { input, output: Output::new(lines, life) })
     }
 }
 
@@ -193,6 +205,50 @@ pub(crate) async fn feed(
     }
 }
 
+impl Output {
+    fn new(lines: Lines, life: Life) -> Self {
+        Self { lines, life, patience: SETTLE }
+    }
+
+    /// The next line, without its terminator; `None` when there is none any more. An exit is noticed only
+    /// here, so whoever has a line in hand can finish with it.
+    pub(crate) async fn next(&mut self) -> Option<Body> {
+        let Self { lines, life, patience } = self;
+        let mut line = pin!(lines.next());
+        tokio::select! {
+            biased;
+            line = &mut line => line,
+            _ = life.ended() => {
+                // What has been said last is still in the pipe.
+                let since = Instant::now();
+                let last = time::timeout(*patience, line).await;
+                *patience = patience.saturating_sub(since.elapsed());
+                last.ok().flatten()
+            }
+        }
+    }
+
+    /// How the upstream has ended, once there is no next line.
+    pub(crate) async fn how_it_ended(&mut self) -> String {
+        let ended = time::timeout(SETTLE, self.life.ended()).await;
+        ended.unwrap_or_else(|_| "closed its output without exiting".to_owned())
+    }
+
+    /// Sees off the upstream, whose input is closed. It may have something to say to the last: nobody hears
+    /// it, but it does not fail over it.
+    pub(crate) async fn see_off(self, name: &str) {
+        let Self { mut lines, life, .. } = self;
+        let hearing = async move {
+            while lines.next().await.is_some() {}
+            future::pending().await
+        };
+        tokio::select! {
+            () = life.see_off(name) => {}
+            () = hearing => {}
+        }
+    }
+}
+
 impl Lines {
     fn new(pipe: pipe::Receiver, spool: Spool) -> Self {
         Self { pipe, buffer: LineBuffer::new(BUFFER_BYTES), spool, is_refused: false }
@@ -200,7 +256,7 @@ impl Lines {
 
     /// The next line, without its terminator; `None` at the end. In place of one for which there is no
     /// room stands an error for whoever waits for it.
-    pub(crate) async fn next(&mut self) -> Option<Body> {
+    async fn next(&mut self) -> Option<Body> {
         loop {
             match self.next_as_it_is().await? {
                 Next::Line(body) => return Some(body),
@@ -328,7 +384,7 @@ fn refusal(id: &Id, error: &io::Error) -> Vec<u8> {
 
 impl Life {
     /// Waits for the end, and says how it came.
-    pub(crate) async fn ended(&mut self) -> String {
+    async fn ended(&mut self) -> String {
         match self {
             Self::Process(process) => child::how_it_ended(process.ended().await),
             Self::Bridge(bridge) => {
@@ -339,7 +395,7 @@ impl Life {
     }
 
     /// Lets what has no input any more end by itself, tells it to, and makes it.
-    pub(crate) async fn see_off(self, name: &str) {
+    async fn see_off(self, name: &str) {
         match self {
             Self::Process(process) => process.see_off(name).await,
             Self::Bridge(bridge) => {
@@ -355,12 +411,13 @@ impl Life {
 impl ProcessLife {
     /// Waits for the process to end.
     async fn ended(&mut self) -> ExitStatus {
-        loop {
-            if let Some(status) = self.exit.has_come() {
-                return status;
-            }
+        // It is asked at every line, so the system is not: it tells of a child that ends. We have listened
+        // since before there was one.
+        while self.status.is_none() {
             self.children.recv().await;
+            self.status = self.exit.has_come();
         }
+        self.status.unwrap_or_default()
     }
 
     async fn see_off(mut self, name: &str) {

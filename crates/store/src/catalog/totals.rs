@@ -60,6 +60,12 @@ impl Catalog {
         self.connection.query_row(query, [], |row| row.get(0)).map(i64::cast_unsigned)
     }
 
+    /// How many datasets there are, of all principals.
+    pub(crate) fn datasets(&self) -> rusqlite::Result<u64> {
+        let query = "SELECT coalesce(sum(datasets), 0) FROM totals WHERE scope = 'all'";
+        self.connection.query_row(query, [], |row| row.get(0)).map(i64::cast_unsigned)
+    }
+
     /// How many datasets a filter lets through that asks for no time.
     pub(super) fn total(&self, filter: &Filter) -> rusqlite::Result<u64> {
         let (seen, mut values) = of(&filter.viewer);

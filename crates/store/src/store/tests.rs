@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Counts, Description, Facts,
+    Counts, Description, Facts, Principal,
     claim::Claim,
     facts::{Field, Kind, Records, Schema, Summary},
 };
@@ -276,6 +276,26 @@ fn a_dataset_that_the_catalog_lacks_is_found_and_entered() {
     assert_eq!(names(&open(&home)), [].into(), "nobody looks for what nobody was at");
     store.collect(&Retention::default(), now, &mut |_, _| true).unwrap();
     assert_eq!(names(&store), ids.into_iter().collect());
+}
+
+#[test]
+fn how_far_tidying_is_is_told_of_the_datasets_of_all_principals() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(&home);
+    for name in ["local", "ada", "grace"] {
+        let mut capture = store.capture().unwrap();
+        capture.start_part("json").unwrap().write_all(name.as_bytes()).unwrap();
+        let mut description = described("a");
+        description.facts.principal = Principal::new(name);
+        capture.commit(description).unwrap();
+    }
+    let mut totals = BTreeSet::new();
+    let mut how_far = |_, total| {
+        totals.insert(total);
+        true
+    };
+    store.collect(&Retention::default(), Timestamp::now(), &mut how_far).unwrap();
+    assert_eq!(totals, [3].into());
 }
 
 #[test]

@@ -74,9 +74,13 @@ impl EndpointContext {
     ) -> Outgoing {
         let is_call = consultation.is_from_client();
         let turns = if is_call { &self.calls } else { &self.answers };
-        let _turn = turns.take(consultation.session()).await;
+        let turn = turns.take(consultation.session()).await;
         let (deliver, delivered) = oneshot::channel();
-        relay.consult(consultation, body, client, move |outgoing| drop(deliver.send(outgoing)));
+        // Given back when the chain has decided, also if nobody waits for that any more.
+        relay.consult(consultation, body, client, move |outgoing| {
+            drop(turn);
+            drop(deliver.send(outgoing));
+        });
         delivered.await.unwrap_or_default()
     }
 
@@ -125,4 +129,51 @@ impl EndpointContext {
 /// For what is taken through the chain without a client that could be told of progress.
 pub(super) fn nobody() -> Arc<dyn ToClient> {
     Arc::new(|_: &[u8]| {})
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{iter, sync::mpsc};
+
+    use futures_util::FutureExt;
+    use parking_lot::Mutex;
+
+    use super::*;
+    use crate::{
+        body::Source,
+        chain::{Deadlines, Verdict},
+        limits,
+        relay::{ClientOnward, UpstreamOnward},
+        testing::{self, Hooks},
+    };
+
+    #[tokio::test]
+    async fn a_turn_is_given_back_when_the_chain_has_decided_and_not_when_the_client_leaves() {
+        let (release, released) = mpsc::channel();
+        let released = Mutex::new(released);
+        let hooks = Hooks {
+            result: Some(Box::new(move |_, _| {
+                released.lock().recv()?;
+                Ok(Verdict::Pass)
+            })),
+            ..Hooks::default()
+        };
+        let relay = testing::relay(vec![Arc::new(hooks)], Deadlines::default());
+        let context = EndpointContext::new(relay, Spool::of_memory(1 << 20));
+        let relay = context.conversation();
+        let call = br#"{"id":1,"method":"tools/call","params":{"name":"records"}}"#;
+        assert!(matches!(relay.client_line(Source::Line(call)), ClientOnward::Pass));
+        let result = br#"{"id":1,"result":{}}"#;
+        let UpstreamOnward::Consult(consultation) = relay.upstream_line(Source::Line(result))
+        else {
+            panic!("it is watched");
+        };
+        let session = consultation.session();
+        let body = Arc::new(Body::Memory(result.to_vec()));
+        assert!(context.revise(&relay, consultation, body).now_or_never().is_none());
+        let mut rest: Vec<_> = iter::from_fn(|| context.answers.try_take(&session)).collect();
+        assert_eq!(rest.len(), limits::TURNS / 2 - 1, "one is still taken");
+        release.send(()).unwrap();
+        rest.push(context.answers.take(session).await);
+    }
 }

@@ -147,7 +147,7 @@ impl Hosting {
         };
         let Some(session) = session else { return no_session(id) };
         match session.take(&line, body, takes_events).await {
-            Taken::Asked(stream) => session.answer(stream, takes_events).await,
+            Taken::Asked(reading) => session.answer(reading, takes_events).await,
             Taken::Told => reply::empty(StatusCode::ACCEPTED),
             Taken::Refused(response) => response,
         }

@@ -70,36 +70,36 @@ impl Passing {
             return refusal;
         }
         let conversation = self.conversation(&head.headers, &line);
-        let relay = conversation.relay.clone();
-        let (onward, body) =
-            look(body, move |body| relay.client_message(&line, Source::Held(body))).await;
+        let (guard, relay) = (conversation.guard(), conversation.relay.clone());
+        // The guard goes along: a long message is looked at to its end, also if the client has left.
+        let looking =
+            look(body, move |body| (relay.client_message(&line, Source::Held(body)), guard));
+        let ((onward, guard), body) = looking.await;
         let body = Arc::new(body);
         let (message, answered) = match onward {
             ClientOnward::Pass => (Message::whole(body), Vec::new()),
             ClientOnward::Drop => return reply::empty(StatusCode::ACCEPTED),
             ClientOnward::Answer(lines) => {
+                guard.disarm();
                 return reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(lines));
             }
             ClientOnward::Consult(consultation) => {
                 let Conversation { context, relay, .. } = &conversation;
                 let answered = answering::consult(context, relay, consultation, body);
                 match answered.await {
-                    Answered::Here(response) => return response,
+                    Answered::Here(response) => {
+                        // Its body may be a stream that the answer is yet to come in.
+                        guard.disarm();
+                        return response;
+                    }
                     Answered::Upstream(message, answers) => (message, answers),
                 }
             }
         };
         let sent =
             self.remote.send(Method::POST, headers::to_upstream(&head.headers), Some(&message));
-        // A client that is gone before the answer has begun cannot come back for it.
-        let guard = CancelOnDrop::new({
-            let conversation = conversation.clone();
-            move || conversation.forget_asked()
-        });
-        let sent = sent.await;
-        guard.disarm();
-        match sent {
-            Ok(response) => self.pass(conversation, response, answered).await,
+        match sent.await {
+            Ok(response) => self.pass(conversation, response, answered, guard).await,
             Err(error) => conversation.refused(&error),
         }
     }
@@ -130,8 +130,9 @@ impl Passing {
             return refusal;
         }
         let conversation = self.conversation(&head.headers, &Line::Blank);
+        let guard = conversation.guard();
         match self.remote.send(method, headers::to_upstream(&head.headers), None).await {
-            Ok(response) => self.pass(conversation, response, Vec::new()).await,
+            Ok(response) => self.pass(conversation, response, Vec::new(), guard).await,
             Err(error) => conversation.refused(&error),
         }
     }
@@ -152,12 +153,13 @@ impl Passing {
     }
 
     /// Passes a response on, with what the relay makes of the messages in it. What we have answered
-    /// ourselves goes before it.
+    /// ourselves goes before it. A stream of events takes over from the guard.
     async fn pass(
         &self,
         mut conversation: Conversation,
         response: remote::Response,
         answered: Vec<Message>,
+        guard: CancelOnDrop<impl FnOnce()>,
     ) -> Response<reply::Body> {
         let status = response.status();
         if status == StatusCode::UNAUTHORIZED {
@@ -202,6 +204,7 @@ impl Passing {
         }
         let is_unread = conversation.relay.lets_through_unread() && answered.is_empty();
         if headers::has_type(&head, "text/event-stream") && status.is_success() && !is_unread {
+            guard.disarm();
             let frames = EventPump::start(conversation, response, answered);
             return reply::events(head, frames);
         }
@@ -217,7 +220,6 @@ impl Passing {
             let closing = Box::pin(async move { context.closing.cancelled().await });
             reply::stream_body(frames.take_until(closing))
         };
-        conversation.forget_asked();
         let mut passed = Response::new(body);
         *passed.status_mut() = status;
         *passed.headers_mut() = head;
@@ -238,7 +240,6 @@ impl Conversation {
             Taken::Whole(body) => body,
             Taken::Partly(beginning, piece, error) => {
                 crate::events::line_cannot_be_held(&error);
-                self.forget_asked();
                 let before =
                     Message::whole(Arc::new(beginning)).pieces().map(|part| part.map(Bytes::from));
                 let all = stream::iter(before.chain([Ok(piece)])).chain(broken_as_io(pieces));
@@ -252,7 +253,6 @@ impl Conversation {
             Taken::TooLong | Taken::TooSlow => return self.broken_off("too long"),
         };
         let message = self.revised(body).await;
-        self.forget_asked();
         if answered.is_empty() {
             return reply::json(status, head, &message);
         }
@@ -287,7 +287,6 @@ impl Conversation {
     }
 
     fn failed(&self, status: StatusCode, why: &str) -> Response<reply::Body> {
-        self.forget_asked();
         reply::error(status, self.asked.first(), CONNECTION_CLOSED, why)
     }
 
@@ -297,12 +296,11 @@ impl Conversation {
         self.asked.iter().any(|id| session.pending().awaits(id))
     }
 
-    /// Nobody will answer any more what this request asked.
-    fn forget_asked(&self) {
-        let mut session = self.relay.session();
-        for id in self.asked.iter() {
-            session.pending_mut().forget(id);
-        }
+    /// Forgets what this request asked when it is dropped: all is answered then, or the client has left
+    /// before the answer has begun, and cannot come back for it.
+    fn guard(&self) -> CancelOnDrop<impl FnOnce() + Send + 'static> {
+        let (relay, asked) = (self.relay.clone(), self.asked.clone());
+        CancelOnDrop::new(move || relay.forget(&asked))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The way to one upstream of a group: it is started when that is wished, heard while it is there, and seen
 //! off.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures_util::stream::poll_fn;
 use parking_lot::Mutex;
-use tokio::{sync::mpsc, time};
+use tokio::sync::mpsc;
 
 use super::Group;
 use crate::{
@@ -28,9 +28,6 @@ pub enum Way {
     /// It is not, for this reason.
     Never(String),
 }
-
-/// How far apart a child's exit and the end of its output may lie and still be one event.
-const SETTLE: Duration = Duration::from_secs(1);
 
 pub(super) struct Link {
     name: UpstreamName,
@@ -125,7 +122,7 @@ pub(super) async fn attend(
 async fn converse(
     group: &Arc<Group>,
     member: usize,
-    Opened { input: pipe, mut output, mut life }: Opened,
+    Opened { input: pipe, mut output }: Opened,
     orders: &mut mpsc::UnboundedReceiver<Order>,
 ) -> String {
     let link = &group.links[member];
@@ -134,36 +131,22 @@ async fn converse(
     let feeding = tokio::spawn(feed(pipe, messages));
     *link.input.lock() = Some(input);
     group.decide(|board, now| board.member_started(member, now)).await;
-    let how = {
-        let mut reading = pin!(async {
-            while let Some(body) = output.next().await {
-                let body = Arc::new(body);
-                group.decide(|board, now| board.member_said(member, &body, now)).await;
-            }
-        });
-        tokio::select! {
-            () = &mut reading => match time::timeout(SETTLE, life.ended()).await {
-                Ok(how) => how,
-                Err(_) => "closed its output without exiting".to_owned(),
-            },
-            how = life.ended() => {
-                // What it has said last is still in the pipe.
-                let _ = time::timeout(SETTLE, reading).await;
-                how
-            }
-            () = told_to_end(orders) => "was ended".to_owned(),
-            () = group.closing.cancelled() => "was ended".to_owned(),
+    let reading = async {
+        while let Some(body) = output.next().await {
+            let body = Arc::new(body);
+            group.decide(|board, now| board.member_said(member, &body, now)).await;
         }
+        output.how_it_ended().await
+    };
+    let how = tokio::select! {
+        how = reading => how,
+        () = told_to_end(orders) => "was ended".to_owned(),
+        () = group.closing.cancelled() => "was ended".to_owned(),
     };
     link.input.lock().take();
     let name = link.name.clone();
     group.at_work.spawn(async move {
-        // It may have something to say to the last; nobody hears it, but it does not fail over it.
-        let hearing = async { while output.next().await.is_some() {} };
-        tokio::select! {
-            () = life.see_off(name.as_str()) => {}
-            () = async { hearing.await; std::future::pending().await } => {}
-        }
+        output.see_off(name.as_str()).await;
         feeding.abort();
     });
     how

@@ -36,7 +36,7 @@ impl Turns {
         }
     }
 
-    fn try_take(self: &Arc<Self>, session: &Arc<str>) -> Option<Turn> {
+    pub(super) fn try_take(self: &Arc<Self>, session: &Arc<str>) -> Option<Turn> {
         let mut taken = self.lock();
         let free = limits::TURNS.saturating_sub(taken.values().sum());
         let own = taken.get(session).copied().unwrap_or_default();

@@ -1,24 +1,18 @@
-//! What a session's child and the shared one have in common: a way in, a time of last use, an end.
+//! What a session's child and the shared one have in common: a way in, what it says, a time of last use,
+//! an end.
 
 use std::{
     future::Future,
-    pin::pin,
     time::{Duration, Instant},
 };
 
 use parking_lot::{Mutex, MutexGuard};
 
-use tokio::{
-    sync::{OwnedSemaphorePermit, mpsc},
-    time,
-};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{body::Message, upstream::hosted::Life};
-
-/// How far apart a child's exit and the end of its output may lie and still be one event.
-const SETTLE: Duration = Duration::from_secs(1);
+use crate::body::Message;
 
 /// A child as those see it who ask it something.
 pub(super) struct Child {
@@ -43,24 +37,10 @@ impl Child {
         }
     }
 
-    /// Reads what the child says until it ends or is to end; returns how it did.
-    pub(super) async fn attend(
-        &self,
-        reading: impl Future<Output = ()>,
-        life: &mut Life,
-    ) -> String {
-        // It goes on where it was: what it has in hand when the child ends is not lost.
-        let mut reading = pin!(reading);
+    /// Lets `reading` come to its end, unless the child is to end before; returns how the child ended.
+    pub(super) async fn attend(&self, reading: impl Future<Output = String>) -> String {
         tokio::select! {
-            () = &mut reading => match time::timeout(SETTLE, life.ended()).await {
-                Ok(how) => how,
-                Err(_) => "closed its output without exiting".to_owned(),
-            },
-            how = life.ended() => {
-                // What it has said last is still in the pipe.
-                let _ = time::timeout(SETTLE, reading).await;
-                how
-            }
+            how = reading => how,
             () = self.ending.cancelled() => "was ended".to_owned(),
         }
     }

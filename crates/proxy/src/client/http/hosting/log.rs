@@ -24,9 +24,13 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Opens a stream for the answers to `asked`, and progress under `tokens`.
-    pub(super) fn open(&self, asked: &[Id], tokens: &[Id], takes_events: bool) -> u64 {
-        self.streams.lock().open(asked, tokens, takes_events)
+    /// Opens a stream for the answers to `asked`, and progress under `tokens`; returns its number, and
+    /// that of its first reader.
+    pub(super) fn open(&self, asked: &[Id], tokens: &[Id], takes_events: bool) -> (u64, u64) {
+        let mut streams = self.streams.lock();
+        let stream = streams.open(asked, tokens, takes_events);
+        // It has just been opened: there is one to read.
+        (stream, streams.read(stream).unwrap_or_default())
     }
 
     /// Starts to read a stream; whoever has read it before does so no more. `None` if there is no

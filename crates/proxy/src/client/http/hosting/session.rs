@@ -21,6 +21,7 @@ use tokio::{
 
 use super::{
     super::{
+        cancel_on_drop::CancelOnDrop,
         context::EndpointContext,
         event_stream::{Said, event_stream},
         reply,
@@ -36,7 +37,7 @@ use crate::{
     relay::{ClientOnward, Consultation, Relay, UpstreamOnward},
     session::cancelled_request,
     streamable::{headers::SESSION_ID, look::look},
-    upstream::hosted::{Hosted, Life, Output},
+    upstream::hosted::{Hosted, Output},
 };
 
 /// An answer that comes within this time is sent alone; else the client gets a stream, and with it
@@ -61,8 +62,8 @@ pub(super) struct Session {
 
 /// What became of a client's message.
 pub(super) enum Taken {
-    /// It is to be answered in this stream.
-    Asked(u64),
+    /// It is to be answered in this stream, which the client reads from now on.
+    Asked(Reading),
     /// There is nothing to answer.
     Told,
     /// It is not taken, for this reason.
@@ -77,7 +78,7 @@ impl Session {
         slot: OwnedSemaphorePermit,
         poll_after: Option<Duration>,
     ) -> Arc<Self> {
-        let Hosted { input, output, life } = hosted;
+        let Hosted { input, output } = hosted;
         let session = Arc::new(Self {
             id,
             relay: context.session(),
@@ -87,14 +88,14 @@ impl Session {
             can_poll: AtomicBool::new(false),
             poll_after,
         });
-        tokio::spawn(session.clone().run(output, life));
+        tokio::spawn(session.clone().run(output));
         session
     }
 
     /// Reads what the child says until one of both ends, and sees the child off.
-    async fn run(self: Arc<Self>, mut output: Output, mut life: Life) {
+    async fn run(self: Arc<Self>, mut output: Output) {
         let delayed = Arc::new(Semaphore::new(limits::RESULTS_OF_A_CHILD));
-        let how = self.child.attend(self.read(&mut output, &delayed), &mut life).await;
+        let how = self.child.attend(self.read(&mut output, &delayed)).await;
         // Whoever hears that it ended asks in vain from then on.
         self.child.end();
         // Results that are in the chain are still said.
@@ -104,10 +105,11 @@ impl Session {
             self.say(Body::Memory(json.to_vec())).await;
         }
         self.log.close();
-        life.see_off(self.context.upstream()).await;
+        output.see_off(self.context.upstream()).await;
     }
 
-    async fn read(self: &Arc<Self>, output: &mut Output, delayed: &Arc<Semaphore>) {
+    /// Reads what the child says; returns how it ended.
+    async fn read(self: &Arc<Self>, output: &mut Output, delayed: &Arc<Semaphore>) -> String {
         while let Some(body) = output.next().await {
             let relay = self.relay.clone();
             let (onward, body) =
@@ -133,6 +135,7 @@ impl Session {
                 UpstreamOnward::Pass => self.say(body).await,
             }
         }
+        output.how_it_ended().await
     }
 
     async fn say(&self, body: Body) {
@@ -172,22 +175,27 @@ impl Session {
         {
             self.note_revision(envelope, source);
         }
+        // The client may leave before the child has got what it asks: nobody will answer that.
+        let guard = CancelOnDrop::new({
+            let (relay, asked) = (self.relay.clone(), asked.clone());
+            move || relay.forget(&asked)
+        });
         let (relay, whole) = (self.relay.clone(), line.clone());
-        let (onward, body) =
-            look(body, move |body| relay.client_message(&whole, Source::Held(body))).await;
+        // The guard goes along: a long message is looked at to its end, also if the client has left.
+        let looking =
+            look(body, move |body| (relay.client_message(&whole, Source::Held(body)), guard));
+        let ((onward, guard), body) = looking.await;
         if let ClientOnward::Answer(lines) = onward {
+            guard.disarm();
             let answer = Bytes::from(lines);
             return Taken::Refused(reply::json_bytes(StatusCode::BAD_REQUEST, answer));
         }
         // Before the child can answer.
-        let stream = (!asked.is_empty()).then(|| self.log.open(&asked, &tokens, takes_events));
+        let reading = (!asked.is_empty()).then(|| self.open(&asked, &tokens, takes_events));
         let body = Arc::new(body);
         match onward {
             ClientOnward::Pass => {
                 if !self.child.send(Message::whole(body)).await {
-                    for id in &asked {
-                        self.log.cancel(id);
-                    }
                     return Taken::Refused(super::no_session(asked.first()));
                 }
             }
@@ -197,7 +205,14 @@ impl Session {
             }
             ClientOnward::Drop | ClientOnward::Answer(_) => {}
         }
-        stream.map_or(Taken::Told, Taken::Asked)
+        guard.disarm();
+        reading.map_or(Taken::Told, Taken::Asked)
+    }
+
+    /// Opens a stream for the answers to `asked`, for a client that is there to read it.
+    fn open(self: &Arc<Self>, asked: &[Id], tokens: &[Id], takes_events: bool) -> Reading {
+        let (stream, reader) = self.log.open(asked, tokens, takes_events);
+        Reading { session: self.clone(), stream, reader }
     }
 
     /// Takes calls through the chain, and answers them or sends them on.
@@ -225,14 +240,13 @@ impl Session {
         })
     }
 
-    /// The answer to what was asked in `stream`: alone if it comes soon, else as a stream of events.
+    /// The answer to what was asked: alone if it comes soon, else as a stream of events.
     pub(super) async fn answer(
-        self: &Arc<Self>,
-        stream: u64,
+        &self,
+        reading: Reading,
         takes_events: bool,
     ) -> Response<reply::Body> {
-        let Some(reader) = self.log.read(stream) else { return super::no_session(None) };
-        let reading = Reading { session: self.clone(), stream, reader };
+        let stream = reading.stream;
         let begun = self.log.until(|| self.log.has_begun(stream).then_some(()));
         if takes_events {
             let _ = time::timeout(SOON, begun).await;
@@ -304,7 +318,7 @@ impl Session {
 }
 
 /// A client that reads a stream, until it is dropped.
-struct Reading {
+pub(super) struct Reading {
     session: Arc<Session>,
     stream: u64,
     reader: u64,
@@ -369,3 +383,6 @@ fn progress_token(envelope: &Envelope, source: Source<'_>) -> Option<Id> {
     let [token] = source.members(&meta?.span, ["progressToken"]);
     Id::parse(&token?.scalar?)
 }
+
+#[cfg(test)]
+mod tests;

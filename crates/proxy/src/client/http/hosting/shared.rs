@@ -2,9 +2,10 @@
 //! [`Multiplex`] tells them apart on the child's pipes.
 
 use std::{
+    future,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -13,7 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use forebay_wire::{Envelope, Id, Line, framing, reply as wire_reply, scan};
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use http::{HeaderMap, Response, StatusCode};
 use serde_json::json;
 use tokio::{sync::mpsc, time};
@@ -31,7 +32,7 @@ use super::{
 };
 use crate::{
     body::{Body, Message, Source},
-    limits,
+    events, limits,
     protocol::{Concerns, Edits, Multiplex},
     relay::{ClientOnward, Relay, UpstreamOnward},
     streamable::{
@@ -39,7 +40,7 @@ use crate::{
         modern::{self, METHOD_NOT_FOUND},
         tool_headers::ToolHeaders,
     },
-    upstream::hosted::{Hosted, Life, Output},
+    upstream::hosted::{Hosted, Output},
 };
 
 /// An answer longer than this is no mere error.
@@ -65,6 +66,8 @@ struct Request {
     relay: Arc<Relay>,
     to_client: mpsc::UnboundedSender<Heard>,
     waiting: Arc<AtomicU64>,
+    /// Something that was said besides the answer has been dropped.
+    has_dropped: AtomicBool,
 }
 
 /// Something that the child said about a request.
@@ -81,16 +84,16 @@ impl Shared {
         hosted: Hosted,
         tools: Arc<Mutex<ToolHeaders>>,
     ) -> Arc<Self> {
-        let Hosted { input, output, life } = hosted;
+        let Hosted { input, output } = hosted;
         let child = Child::new(input, None);
         let (requests, revisions) = (Mutex::default(), OnceLock::new());
         let shared = Arc::new(Self { context, child, requests, tools, revisions });
-        tokio::spawn(shared.clone().run(output, life));
+        tokio::spawn(shared.clone().run(output));
         shared
     }
 
-    async fn run(self: Arc<Self>, mut output: Output, mut life: Life) {
-        let how = self.child.attend(self.read(&mut output), &mut life).await;
+    async fn run(self: Arc<Self>, mut output: Output) {
+        let how = self.child.attend(self.read(&mut output)).await;
         self.child.end();
         // Not in the `for`, which would keep them locked.
         let left = self.requests().abandon();
@@ -101,14 +104,16 @@ impl Shared {
                 request.hear(Heard { body: Arc::new(body), edits: Vec::new(), is_answer: true });
             }
         }
-        life.see_off(self.context.upstream()).await;
+        output.see_off(self.context.upstream()).await;
     }
 
-    async fn read(&self, output: &mut Output) {
+    /// Reads what the child says; returns how it ended.
+    async fn read(&self, output: &mut Output) -> String {
         while let Some(body) = output.next().await {
             let Line::Message(envelope) = body.line() else { continue };
             self.sort(&envelope, body);
         }
+        output.how_it_ended().await
     }
 
     /// Gives what the child says to whom it concerns.
@@ -203,24 +208,12 @@ impl Shared {
                 }
             }
         };
-        let Some(mut answer) = self.ask(id, envelope, &body, message, relay).await else {
+        let Some(answer) = self.ask(id, envelope, &body, message, relay).await else {
             let why = format!("upstream `{}` has ended; ask again", self.context.upstream());
             let code = wire_reply::CONNECTION_CLOSED;
             return reply::error(StatusCode::BAD_GATEWAY, Some(id), code, &why);
         };
-        let first = if takes_events {
-            time::timeout(SOON, answer.next()).await.ok()
-        } else {
-            Some(answer.last().await)
-        };
-        match first {
-            Some(Some((message, true))) => {
-                let status = answer.status(&message);
-                reply::json(status, HeaderMap::new(), &message)
-            }
-            Some(None) => reply::empty(StatusCode::ACCEPTED),
-            first => answer.events(first.flatten().map(|(message, _)| message)),
-        }
+        answer.into_response(takes_events).await
     }
 
     /// Sends a request to the child under an id of our own.
@@ -235,7 +228,13 @@ impl Shared {
         let (to_client, heard) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicU64::new(0));
         let method = envelope.method.clone();
-        let request = Request { method, relay: relay.clone(), to_client, waiting: waiting.clone() };
+        let request = Request {
+            method,
+            relay: relay.clone(),
+            to_client,
+            waiting: waiting.clone(),
+            has_dropped: AtomicBool::new(false),
+        };
         let asked = self.requests().ask(envelope, Source::Held(body), request);
         let (ours, edits) = asked?;
         let message =
@@ -306,8 +305,11 @@ impl Request {
         let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
         if heard.is_answer || waiting < limits::BYTES_FROM_THE_SHARED_CHILD {
             let _ = self.to_client.send(heard);
-        } else {
-            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+            return;
+        }
+        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        if !self.has_dropped.swap(true, Ordering::Relaxed) {
+            events::client_does_not_read(self.relay.upstream(), self.method.as_deref());
         }
     }
 }
@@ -341,50 +343,106 @@ impl Answer {
         Some((edited, is_answer))
     }
 
-    /// The answer, for a client that takes nothing else.
-    async fn last(&mut self) -> Option<(Message, bool)> {
-        loop {
-            match self.next().await {
-                Some((_, false)) => {}
-                last => return last,
+    /// The answer alone if it comes soon or the client takes nothing else, else a stream of events.
+    async fn into_response(self, takes_events: bool) -> Response<reply::Body> {
+        let method = self.method.clone();
+        let mut said = Box::pin(self.said());
+        let first = if takes_events {
+            // The time limits the wait alone: what is being captured when it is over stays in the stream.
+            time::timeout(SOON, said.next()).await.ok()
+        } else {
+            Some(said.by_ref().filter(|(_, is_answer)| future::ready(*is_answer)).next().await)
+        };
+        match first {
+            Some(Some((message, true))) => {
+                reply::json(status(method.as_deref(), &message), HeaderMap::new(), &message)
+            }
+            Some(None) => reply::empty(StatusCode::ACCEPTED),
+            first => {
+                let said = stream::iter(first.flatten()).chain(said);
+                let said = said.map(|(message, _)| Said::from(message));
+                reply::events(HeaderMap::new(), event_stream(said))
             }
         }
     }
 
-    /// Modern: some errors have a status of their own.
-    fn status(&self, message: &Message) -> StatusCode {
-        let is_short = message.bytes() <= MAX_ERROR_BYTES;
-        let Some(json) = is_short.then(|| message.clone().into_bytes().ok()).flatten() else {
-            return StatusCode::OK;
-        };
-        let Line::Message(Envelope { error: Some(error), .. }) = Line::of(&json) else {
-            return StatusCode::OK;
-        };
-        let [code] = Source::Line(&json).members(&error, ["code"]);
-        let code = code.and_then(|code| code.scalar).unwrap_or_default();
-        match (code.as_slice(), self.method.as_deref()) {
-            // A client that looks for the modern era takes this for the legacy one.
-            (b"-32601", Some("server/discover")) => StatusCode::BAD_REQUEST,
-            (b"-32601", _) => StatusCode::NOT_FOUND,
-            (b"-32020" | b"-32021" | b"-32022", _) => StatusCode::BAD_REQUEST,
-            _ => StatusCode::OK,
-        }
-    }
-
-    /// What has been said already, and all that comes, up to the answer.
-    fn events(self, first: Option<Message>) -> Response<reply::Body> {
-        let rest = stream::unfold(Some(self), |answer| async move {
+    /// All that is said, up to the answer, and whether it is the answer.
+    fn said(self) -> impl Stream<Item = (Message, bool)> + Send + 'static {
+        stream::unfold(Some(self), |answer| async move {
             let mut answer = answer?;
             let context = answer.context.clone();
             let is_endless = !answer.relay.session().pending().is_awaited();
             let heard = tokio::select! {
+                biased;
                 heard = answer.next() => heard,
                 () = context.closing.cancelled(), if is_endless => None,
             };
             let (message, is_answer) = heard?;
-            Some((message, (!is_answer).then_some(answer)))
-        });
-        let said = stream::iter(first).chain(rest).map(Said::from);
-        reply::events(HeaderMap::new(), event_stream(said))
+            Some(((message, is_answer), (!is_answer).then_some(answer)))
+        })
+    }
+}
+
+/// Modern: some errors have a status of their own.
+fn status(method: Option<&str>, message: &Message) -> StatusCode {
+    let is_short = message.bytes() <= MAX_ERROR_BYTES;
+    let Some(json) = is_short.then(|| message.clone().into_bytes().ok()).flatten() else {
+        return StatusCode::OK;
+    };
+    let Line::Message(Envelope { error: Some(error), .. }) = Line::of(&json) else {
+        return StatusCode::OK;
+    };
+    let [code] = Source::Line(&json).members(&error, ["code"]);
+    let code = code.and_then(|code| code.scalar).unwrap_or_default();
+    match (code.as_slice(), method) {
+        // A client that looks for the modern era takes this for the legacy one.
+        (b"-32601", Some("server/discover")) => StatusCode::BAD_REQUEST,
+        (b"-32601", _) => StatusCode::NOT_FOUND,
+        (b"-32020" | b"-32021" | b"-32022", _) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc as std_mpsc;
+
+    use http_body_util::BodyExt;
+
+    use super::*;
+    use crate::{
+        body::Spool,
+        chain::{Deadlines, Verdict},
+        testing::{self, Hooks},
+    };
+
+    /// The clock goes on only when nothing else does, so the client gets its stream while the hook waits.
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_whose_capture_takes_long_is_said_in_the_stream() {
+        let (release, released) = std_mpsc::channel();
+        let released = Mutex::new(released);
+        let hooks = Hooks {
+            result: Some(Box::new(move |_, _| {
+                released.lock().recv()?;
+                Ok(Verdict::Replace(br#""kept""#.to_vec()))
+            })),
+            ..Hooks::default()
+        };
+        let relay = testing::relay(vec![Arc::new(hooks)], Deadlines::default());
+        let context = Arc::new(EndpointContext::new(relay, Spool::of_memory(1 << 20)));
+        let relay = context.conversation();
+        let call = br#"{"id":1,"method":"tools/call","params":{"name":"records"}}"#;
+        assert!(matches!(relay.client_line(Source::Line(call)), ClientOnward::Pass));
+        let (to_client, heard) = mpsc::unbounded_channel();
+        let body = Arc::new(Body::Memory(br#"{"id":1,"result":{"large":1}}"#.to_vec()));
+        let waiting = Arc::new(AtomicU64::new(body.bytes()));
+        assert!(to_client.send(Heard { body, edits: Vec::new(), is_answer: true }).is_ok());
+        let guard = CancelOnDrop::new(Box::new(|| {}) as Box<dyn FnOnce() + Send>);
+        let answer = Answer { heard, waiting, relay, context, method: None, _guard: guard };
+        let response = answer.into_response(true).await;
+        time::resume();
+        release.send(()).unwrap();
+        let told = response.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(told, "data: {\"id\":1,\"result\":\"kept\"}\n\n");
     }
 }

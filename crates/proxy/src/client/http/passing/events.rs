@@ -131,7 +131,10 @@ impl EventPump {
                     }
                     continue;
                 }
-                () = context.closing.cancelled(), if !self.conversation.is_awaited() => {
+                // A result that is being captured has come, and is still said.
+                () = context.closing.cancelled(),
+                    if self.delayed.is_empty() && !self.conversation.is_awaited() =>
+                {
                     return Err(Gone);
                 }
             };
@@ -289,7 +292,8 @@ impl Drop for EventPump {
     fn drop(&mut self) {
         if !self.is_over && !self.resumption.is_possible() {
             // The client cannot come back for the rest.
-            self.conversation.forget_asked();
+            let Conversation { relay, asked, .. } = &self.conversation;
+            relay.forget(asked);
         }
     }
 }
@@ -306,6 +310,7 @@ mod tests {
     use std::sync::{Mutex, mpsc as std_mpsc};
 
     use forebay_wire::Id;
+    use futures_util::FutureExt;
 
     use super::*;
     use crate::{
@@ -365,6 +370,23 @@ mod tests {
 
         feed.send(event(6, r#"{"id":1,"result":{"large":1}}"#)).unwrap();
         assert_eq!(next().await, format!("id: 6\n{kept}"), "replayed, it is told the same");
+    }
+
+    #[tokio::test]
+    async fn a_result_that_is_being_captured_is_said_although_all_is_about_to_end() {
+        let (conversation, release) = conversation();
+        let (feed, mut arriving) = mpsc::unbounded_channel();
+        let pieces = stream::poll_fn(move |context| arriving.poll_recv(context));
+        let mut frames = EventPump::start(conversation.clone(), pieces, Vec::new());
+        feed.send(event(6, r#"{"id":1,"result":{"large":1}}"#)).unwrap();
+        feed.send(event(7, r#"{"method":"after"}"#)).unwrap();
+        assert_eq!(frames.next().await.unwrap().unwrap(), "data: {\"method\":\"after\"}\n\n");
+        conversation.context.closing.cancel();
+        assert!(frames.next().now_or_never().is_none(), "it is waited for");
+        release.send(()).unwrap();
+        let told = frames.next().await.unwrap().unwrap();
+        assert_eq!(told, "id: 7\ndata: {\"id\":1,\"result\":\"kept\"}\n\n");
+        assert!(frames.next().await.is_none(), "then there is nothing to wait for");
     }
 
     #[tokio::test]

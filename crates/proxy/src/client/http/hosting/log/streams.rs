@@ -1,6 +1,9 @@
 //! What has been said in the streams of a session, and who waits for what. Without I/O.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    mem,
+};
 
 use forebay_wire::{Envelope, Id, Kind};
 
@@ -167,7 +170,8 @@ impl Streams {
             })
     }
 
-    /// Says something to the client, in the stream that it belongs to.
+    /// Says something to the client, in the stream that it belongs to. If that has been forgotten since the
+    /// destination was found, it is for nobody.
     pub(super) fn say(&mut self, destination: u64, messages: &[Envelope], message: Message) {
         let bytes = message.bytes();
         // Apart from what it was made of, which may be far larger.
@@ -177,7 +181,13 @@ impl Streams {
             }
             _ => message,
         };
-        let stream = self.all.entry(destination).or_default();
+        let stream = match destination {
+            STANDALONE => self.all.entry(STANDALONE).or_default(),
+            number => match self.all.get_mut(&number) {
+                Some(stream) => stream,
+                None => return,
+            },
+        };
         stream.said += 1;
         let number = stream.said;
         stream.events.push_back(Event { number, bytes, message });
@@ -206,11 +216,7 @@ impl Streams {
 
     /// A request that has been cancelled gets no answer.
     pub(super) fn cancel(&mut self, id: &Id) {
-        if let Some(number) = self.waiting.remove(id)
-            && let Some(stream) = self.all.get_mut(&number)
-        {
-            stream.awaited = stream.awaited.saturating_sub(1);
-        }
+        self.wait_no_more_for(id);
     }
 
     /// The stream that a message belongs to: that of its request, if it can be told, else that of the
@@ -249,13 +255,20 @@ impl Streams {
 
     /// A request has been answered.
     fn settle(&mut self, id: &Id) {
-        let Some(number) = self.waiting.remove(id) else { return };
-        let Some(stream) = self.all.get_mut(&number) else { return };
+        if let Some(stream) = self.wait_no_more_for(id) {
+            stream.answered += 1;
+        }
+    }
+
+    /// The answer to a request has come, or will not: returns the stream that has waited for it.
+    fn wait_no_more_for(&mut self, id: &Id) -> Option<&mut Stream> {
+        let number = self.waiting.remove(id)?;
+        let stream = self.all.get_mut(&number)?;
         stream.awaited = stream.awaited.saturating_sub(1);
-        stream.answered += 1;
         if stream.awaited == 0 {
             self.tokens.retain(|_, stream| *stream != number);
         }
+        Some(stream)
     }
 
     /// Nobody will read this stream any more; what is still to come for it is for nobody.
@@ -306,9 +319,14 @@ impl Streams {
             self.all.iter().filter(|(_, it)| unread(it)).map(|(number, _)| *number).collect();
         left.pop();
         for number in left {
-            if over.is_some() {
-                tracing::warn!("a client does not come back for its answer; dropped it");
-                self.all[&number].events.iter().for_each(|event| over.less(event.bytes));
+            if !over.is_some() {
+                break;
+            }
+            tracing::warn!("a client does not come back for its answer; dropped it");
+            let events = self.all.get_mut(&number).map(|stream| mem::take(&mut stream.events));
+            events.into_iter().flatten().for_each(|event| over.less(event.bytes));
+            // The one that belongs to no request stays: its numbers go on, wherever a client comes back to.
+            if number != STANDALONE {
                 self.forget(number);
             }
         }

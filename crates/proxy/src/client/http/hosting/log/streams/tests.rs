@@ -138,6 +138,52 @@ fn who_leaves_without_a_place_to_come_back_to_is_forgotten() {
 }
 
 #[test]
+fn what_is_said_to_a_stream_that_was_left_meanwhile_is_for_nobody() {
+    let mut log = Streams::default();
+    let stream = log.open(&[id("1")], &[], true);
+    let reader = log.read(stream).unwrap();
+    let json = r#"{"id":1,"result":{}}"#;
+    let Line::Message(envelope) = Line::of(json.as_bytes()) else { panic!() };
+    let envelopes = [envelope];
+    let destination = log.destination(&envelopes, Source::Line(json.as_bytes())).unwrap();
+    log.leave(stream, reader);
+    let message = Message::of(vec![json.as_bytes().to_vec().into()]);
+    log.say(destination, &envelopes, message);
+    assert!(log.all.is_empty());
+}
+
+#[test]
+fn a_cancelled_request_leaves_no_token() {
+    let mut log = Streams::default();
+    log.open(&[id("1"), id("2")], &[id("7"), id("8")], true);
+    log.cancel(&id("1"));
+    assert_eq!(log.tokens.len(), 2, "the other one may still have one");
+    log.cancel(&id("2"));
+    assert!(log.tokens.is_empty() && log.waiting.is_empty() && !log.is_awaited());
+}
+
+#[test]
+fn the_stream_that_belongs_to_no_request_goes_on_after_its_events_were_dropped() {
+    let mut log = Streams::default();
+    let note = |number: u32| format!(r#"{{"method":"note","params":{{"number":{number}}}}}"#);
+    say(&mut log, &note(1));
+    let reader = log.read(STANDALONE).unwrap();
+    let begin = Place { stream: STANDALONE, event: 0 };
+    let Next::Event(place, _) = log.next(begin, reader) else { panic!() };
+    log.leave(STANDALONE, reader);
+    say(&mut log, &note(2));
+    let padding = "x".repeat(1_000_000);
+    for number in 0..50 {
+        let stream = log.open(&[id(&number.to_string())], &[], true);
+        log.can_be_resumed(stream);
+        say(&mut log, &format!(r#"{{"id":{number},"result":"{padding}"}}"#));
+    }
+    say(&mut log, &note(3));
+    let again = log.read(STANDALONE).unwrap();
+    assert_eq!(drained(&mut log, place, again), (vec![note(3)], false));
+}
+
+#[test]
 fn answers_that_nobody_comes_back_for_are_bounded() {
     let mut log = Streams::default();
     let padding = "x".repeat(1_000_000);
