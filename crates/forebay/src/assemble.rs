@@ -7,13 +7,14 @@ use forebay_intercept::{Keeper, Usage};
 use forebay_proxy::{
     body::Spool,
     chain::{Chain, Deadlines, Interceptor},
+    metrics::Metrics,
     record::Recorder,
     relay::Relay,
     router::Router,
 };
 use forebay_query::{Limits, Service};
 use forebay_store::{Counts, Shelf, Store};
-use forebay_tools::{Desk, Preparation, Servers, Toolbox};
+use forebay_tools::{Behind, Desk, Exposure, Preparation, Toolbox};
 
 use crate::config::Config;
 
@@ -23,16 +24,27 @@ const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
 /// A process that prepares what was kept ends soon after it has nothing to do.
 const PREPARATION_IDLE: Duration = Duration::from_secs(5);
 
+/// What else there may be to a relay.
+#[derive(Default)]
+pub(crate) struct Beside {
+    /// Writes down all that passes.
+    pub(crate) recorder: Option<Recorder>,
+    /// The servers behind a gateway.
+    pub(crate) behind: Option<Behind>,
+    /// Where what passes is counted.
+    pub(crate) metrics: Option<Arc<Metrics>>,
+}
+
 /// The whole way between clients and one upstream, or many. Unless that is turned off, large results are
 /// kept, all are counted, and tools are added that look at what was kept.
 pub(crate) fn relay(
     router: Router,
     mut config: Config,
-    recorder: Option<Recorder>,
-    servers: Option<Arc<dyn Servers>>,
+    Beside { recorder, behind, metrics }: Beside,
 ) -> Result<(Relay, Option<Arc<Usage>>)> {
     if !config.enabled {
-        return Ok((Relay::new(router, Chain::default(), recorder), None));
+        let chain = Chain::default().measured(metrics);
+        return Ok((Relay::new(router, chain, recorder), None));
     }
     let started_in = std::env::current_dir().ok();
     config.policy.directory = started_in.map(|path| path.to_string_lossy().into_owned());
@@ -40,21 +52,25 @@ pub(crate) fn relay(
     // What was kept before is tidied up meanwhile.
     shelf.tidy_if_due();
     let usage = Arc::new(usage(shelf.clone()));
-    let keeper = Keeper::new(shelf.clone(), config.policy.clone(), router.clone(), usage.clone());
-    let chain: Vec<Arc<dyn Interceptor>> = if config.offer.tools.is_empty() {
+    let keeper = Keeper::new(shelf.clone(), config.policy.clone(), router.clone(), usage.clone())
+        .measured(metrics.clone());
+    let lists_all = behind.as_ref().is_none_or(|behind| behind.exposure == Exposure::All);
+    let is_toolless = config.offer.tools.is_empty() && lists_all;
+    let chain: Vec<Arc<dyn Interceptor>> = if is_toolless {
         vec![Arc::new(keeper)]
     } else {
         let preparation = Preparation::with(preparing_service(&config)?);
         let desk = desk(&config, shelf)?;
         let toolbox = Toolbox::new(desk, config.offer, config.policy, preparation);
-        let toolbox = match servers {
-            Some(servers) => toolbox.telling_of(servers),
+        let toolbox = match behind {
+            Some(behind) => toolbox.in_front_of(behind, usage.clone()),
             None => toolbox,
         };
         let (toolbox, after_capture) = forebay_tools::placed(toolbox);
         vec![toolbox, Arc::new(keeper.followed_by(after_capture))]
     };
-    Ok((Relay::new(router, Chain::new(chain, Deadlines::default()), recorder), Some(usage)))
+    let chain = Chain::new(chain, Deadlines::default()).measured(metrics);
+    Ok((Relay::new(router, chain, recorder), Some(usage)))
 }
 
 /// Where what was kept is looked at.

@@ -75,7 +75,7 @@ pub(crate) enum Command {
 }
 
 /// Where settings come from.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SettingsArguments {
     /// Read the settings from this file [default: `forebay.toml` in `FOREBAY_HOME` or `~/.forebay`]
     #[arg(long, value_name = "FILE", global = true)]
@@ -86,6 +86,11 @@ impl SettingsArguments {
     /// Where all settings come from, with those that `flags` stand for.
     pub(crate) fn sources(self, flags: Vec<(&'static str, &'static str, Given)>) -> Sources {
         Sources { file: self.config, variables: std::env::vars_os().collect(), flags }
+    }
+
+    /// The file that they come from, whether or not it is there.
+    pub(crate) fn file(&self) -> Result<PathBuf> {
+        Ok(Config::file(&self.clone().sources(Vec::new()))?)
     }
 
     /// All settings, with those that `flags` stand for.

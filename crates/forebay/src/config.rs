@@ -98,6 +98,13 @@ impl Config {
         if is_refused { Err(Problems(problems)) } else { Ok((config, problems)) }
     }
 
+    /// The file that settings come from, whether or not it is there.
+    pub(crate) fn file(sources: &Sources) -> Result<PathBuf, Problems> {
+        let home = environment::home(&sources.variables);
+        let home = home.map_err(|problem| Problems(vec![problem]))?;
+        Ok(environment::named_file(sources).unwrap_or_else(|| home.join("forebay.toml")))
+    }
+
     /// Takes the servers of a client's file in place of those of the settings. Returns what was passed over.
     pub(crate) fn take_servers_of(&mut self, path: &Path) -> Result<Vec<Problem>, Problems> {
         let variables: Vec<_> = std::env::vars_os().collect();

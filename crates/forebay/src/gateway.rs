@@ -1,17 +1,20 @@
 //! The servers of the settings, put together as one upstream.
 
 mod remembered;
+mod watching;
 
-use std::{ffi::OsString, sync::Arc, time::Duration};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use forebay_proxy::{
-    router::{Names, Router, UpstreamName},
+    router::{Names, Prefix, Router, UpstreamName},
     upstream::{Command, GroupSettings, MemberSettings, Plan, RemoteSettings, Way},
 };
+use forebay_tools::{Exposure, Tool};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-pub(crate) use self::remembered::Remembered;
+use self::remembered::brief_hash;
+pub(crate) use self::{remembered::Remembered, watching::Watched};
 use crate::{
     auth,
     config::{
@@ -30,31 +33,64 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Gateway {
     pub(crate) router: Router,
     pub(crate) group: Arc<GroupSettings>,
-    pub(crate) remembered: Arc<Remembered>,
 }
 
 impl Gateway {
     /// The servers that the settings name, but for those that are not to be started. What holds for their
     /// results goes into the settings of all.
     pub(crate) fn of(config: &mut Config) -> Result<Self> {
-        let servers: Vec<Server> =
-            config.servers.iter().filter(|server| server.is_enabled).cloned().collect();
-        let upstreams: Vec<UpstreamName> =
-            servers.iter().map(|server| UpstreamName::new(server.name.as_str())).collect();
-        let remembered = Arc::new(Remembered::new(&config.persist_location, &servers));
-        let mut plans = Vec::new();
-        for (server, name) in servers.into_iter().zip(&upstreams) {
+        let plans = plans(config)?;
+        for server in &config.servers {
             config.policy.servers.insert(server.name.clone(), server.keeping.clone());
-            let way =
-                way(&server, name, config).with_context(|| format!("server `{}`", server.name))?;
-            plans.push(Plan { settings: settings(server, name.clone()), way });
         }
         let (separator, prefix) = (config.gateway.separator.clone(), config.gateway.prefix);
+        let upstreams = plans.iter().map(|plan| plan.settings.name.clone()).collect();
         let names = Arc::new(Names::new(separator, prefix, upstreams));
         let router = Router::group(UpstreamName::new("forebay"), names.clone());
-        let group = GroupSettings { names, plans, memory: Some(remembered.clone()) };
-        Ok(Self { router, group: Arc::new(group), remembered })
+        let router = match config.gateway.exposure() {
+            Exposure::All => router,
+            Exposure::Search | Exposure::Past(_) => {
+                router.through(&config.offer.name_of(Tool::Call))
+            }
+        };
+        let remembered = Arc::new(Remembered::new(&config.persist_location));
+        let group = Arc::new(GroupSettings::new(names, plans, Some(remembered)));
+        Ok(Self { router, group })
     }
+}
+
+/// One server, which is started anew when something below `watch` changes. To clients it is alone.
+pub(crate) fn watched(
+    name: UpstreamName,
+    command: Command,
+    watch: Vec<PathBuf>,
+) -> Result<(Router, Arc<GroupSettings>)> {
+    let settings = MemberSettings {
+        name: name.clone(),
+        is_lazy: false,
+        call_timeout: CALL_TIMEOUT,
+        start_timeout: START_TIMEOUT,
+        offers: Arc::new(|_| true),
+    };
+    let (way, key) = (Way::Command(command), String::new());
+    let plan = Plan { settings, way, key, fingerprint: String::new() };
+    let names = Names::new("__".to_owned(), Prefix::WhereNeeded, vec![name.clone()]);
+    let names = Arc::new(names);
+    let group = Arc::new(GroupSettings::new(names.clone(), vec![plan], None));
+    watching::watch_one(&name, watch, group.clone())?;
+    Ok((Router::group(name, names), group))
+}
+
+/// How the servers of the settings are reached, in their order.
+fn plans(config: &Config) -> Result<Vec<Plan>> {
+    let servers = config.servers.iter().filter(|server| server.is_enabled);
+    let plan = |server: &Server| {
+        let name = UpstreamName::new(server.name.as_str());
+        let way = way(server, &name, config).with_context(|| format!("server `{name}`"))?;
+        let (key, fingerprint) = (Remembered::key(server), brief_hash(&format!("{server:?}")));
+        Ok(Plan { settings: settings(server.clone(), name), way, key, fingerprint })
+    };
+    servers.map(plan).collect()
 }
 
 fn settings(server: Server, name: UpstreamName) -> MemberSettings {

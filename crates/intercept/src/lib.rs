@@ -31,6 +31,7 @@ use parking_lot::Mutex;
 use forebay_proxy::{
     body::Payload,
     chain::{HookError, Interceptor, Moment, Verdict},
+    metrics::Metrics,
     router::{Router, UpstreamName},
     session::{Call, SubjectKind},
 };
@@ -70,6 +71,7 @@ pub struct Keeper {
     router: Router,
     usage: Arc<Usage>,
     after_capture: Option<Arc<dyn AfterCapture>>,
+    metrics: Option<Arc<Metrics>>,
     /// Tools that draw an interface of their own from their result, as the lists of tools of each upstream
     /// say.
     exempt: Mutex<HashMap<UpstreamName, HashSet<String>>>,
@@ -79,7 +81,14 @@ impl Keeper {
     /// An interceptor that keeps results on `shelf` as `policy` says, and counts all in `usage`. The router
     /// knows whose the tools in a list are.
     pub fn new(shelf: Arc<Shelf>, policy: Policy, router: Router, usage: Arc<Usage>) -> Self {
-        Self { shelf, policy, router, usage, after_capture: None, exempt: Mutex::default() }
+        let (after_capture, metrics, exempt) = (None, None, Mutex::default());
+        Self { shelf, policy, router, usage, after_capture, metrics, exempt }
+    }
+
+    /// The same, with what is kept counted in `metrics`, too.
+    #[must_use]
+    pub fn measured(self, metrics: Option<Arc<Metrics>>) -> Self {
+        Self { metrics, ..self }
     }
 
     /// The same, with something that comes after each result.
@@ -130,13 +139,18 @@ impl Keeper {
         let is_structured = result.structured.is_some();
         let afterwards = Afterwards { advice: advice.as_deref(), compressed_after, is_structured };
         let summary = summarise::of(finished.dataset(), &profile, &self.policy, afterwards);
-        finished.set_summary_tokens(forebay_records::tokens(&summary.text));
+        let summary_tokens = forebay_records::tokens(&summary.text);
+        finished.set_summary_tokens(summary_tokens);
         watch.next("commit");
         // The catalog is written when the summary is on its way.
         let dataset = finished.commit_and_enter_later()?;
         self.usage.write_soon();
         watch.next("replace");
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
+        if let Some(metrics) = &self.metrics {
+            let kept_out = tokens.saturating_sub(summary_tokens);
+            metrics.kept(call, dataset.metadata().bytes(), kept_out);
+        }
         if let Some(after_capture) = &self.after_capture {
             after_capture.kept(&dataset);
         }

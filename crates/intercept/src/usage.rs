@@ -79,8 +79,18 @@ impl Usage {
         self.0.changed.notify_one();
     }
 
+    /// Counts what was kept out of a list of tools.
+    pub fn listed(&self, call: &Call, counts: Counts) {
+        self.count_as(call, &call.method, counts);
+    }
+
     fn count(&self, call: &Call, counts: Counts) {
-        let Some(tool) = call.tool() else { return };
+        if let Some(tool) = call.tool() {
+            self.count_as(call, tool, counts);
+        }
+    }
+
+    fn count_as(&self, call: &Call, tool: &str, counts: Counts) {
         let mut pending = self.0.pending();
         pending.add(&call.upstream, tool, counts);
         if !pending.is_waiting {

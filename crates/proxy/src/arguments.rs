@@ -23,18 +23,16 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the arguments in a call's `params`, if it has any.
-    pub fn read(source: Source<'_>, params: &Range<u64>) -> Option<Self> {
-        let [arguments] = source.members(params, ["arguments"]);
-        let span = arguments?.span;
+    /// Reads the arguments that stand there.
+    pub fn read(source: Source<'_>, span: &Range<u64>) -> Option<Self> {
         if span.end - span.start <= MAX_BYTES {
             let mut json = Vec::new();
-            source.each_chunk_of(&span, |chunk| json.extend_from_slice(chunk)).ok()?;
+            source.each_chunk_of(span, |chunk| json.extend_from_slice(chunk)).ok()?;
             return Some(Self { hash: None, json: json.into() });
         }
         let mut hasher = blake3::Hasher::new();
         let mut shortener = Shortener::default();
-        let read = source.each_chunk_of(&span, |chunk| {
+        let read = source.each_chunk_of(span, |chunk| {
             hasher.update(chunk);
             shortener.push(chunk);
         });
@@ -57,22 +55,21 @@ impl Arguments {
 mod tests {
     use super::*;
 
-    fn read(params: &str) -> Option<Arguments> {
-        Arguments::read(Source::Line(params.as_bytes()), &(0..params.len() as u64))
+    fn read(json: &str) -> Arguments {
+        Arguments::read(Source::Line(json.as_bytes()), &(0..json.len() as u64)).unwrap()
     }
 
     #[test]
     fn arguments_are_remembered_as_they_came() {
-        let arguments = read(r#"{"name":"list","arguments":{ "page" : 1.0 }}"#).unwrap();
+        let arguments = read(r#"{ "page" : 1.0 }"#);
         assert_eq!(arguments.json(), br#"{ "page" : 1.0 }"#);
         assert_eq!(arguments.hash(), blake3::hash(arguments.json()).to_hex().as_str());
-        assert!(read(r#"{"name":"list"}"#).is_none());
     }
 
     #[test]
     fn long_arguments_are_shortened_and_hashed_whole() {
         let json = format!(r#"{{"content":"{}","path":"a.txt"}}"#, "x".repeat(100_000));
-        let arguments = read(&format!(r#"{{"arguments":{json}}}"#)).unwrap();
+        let arguments = read(&json);
         assert_eq!(arguments.hash(), blake3::hash(json.as_bytes()).to_hex().as_str());
         let kept = std::str::from_utf8(arguments.json()).unwrap();
         assert!(kept.len() < 2_000, "{kept}");

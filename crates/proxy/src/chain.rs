@@ -10,7 +10,7 @@ mod deadline;
 mod failure;
 mod timer;
 
-use std::{error::Error, iter, sync::Arc, time::Duration};
+use std::{error::Error, fmt::Display, iter, sync::Arc, time::Duration};
 
 use forebay_wire::syntax;
 
@@ -22,6 +22,7 @@ use self::{
 use crate::{
     body::Payload,
     events,
+    metrics::{self, Metrics},
     session::{Call, Subject, SubjectKind},
 };
 
@@ -133,6 +134,7 @@ pub struct Deadlines {
 pub struct Chain {
     stages: Vec<Stage>,
     deadlines: Deadlines,
+    metrics: Option<Arc<Metrics>>,
 }
 
 impl Default for Deadlines {
@@ -152,7 +154,45 @@ impl Chain {
         interceptors: impl IntoIterator<Item = Arc<dyn Interceptor>>,
         deadlines: Deadlines,
     ) -> Self {
-        Self { stages: interceptors.into_iter().map(Stage::new).collect(), deadlines }
+        let stages = interceptors.into_iter().map(Stage::new).collect();
+        Self { stages, deadlines, metrics: None }
+    }
+
+    /// The same, with what passes counted in `metrics`.
+    #[must_use]
+    pub fn measured(self, metrics: Option<Arc<Metrics>>) -> Self {
+        Self { metrics, ..self }
+    }
+
+    /// Where what passes is counted.
+    pub(crate) fn metrics(&self) -> Option<&Arc<Metrics>> {
+        self.metrics.as_ref()
+    }
+
+    /// Counts a call that is answered.
+    pub(crate) fn count_answer(&self, call: &Call, outcome: metrics::Outcome) {
+        if let Some(metrics) = &self.metrics {
+            metrics.answered(call, outcome);
+        }
+    }
+
+    /// Tells of a hook that has failed, after which something passes as it came.
+    fn fails_open(&self, stage: &Stage, hook: &str, call: &Call, why: &dyn Display) {
+        events::hook_failed(stage.name(), hook, call, why);
+        if let Some(metrics) = &self.metrics {
+            metrics.failed_open(stage.name(), hook);
+        }
+    }
+
+    /// What becomes of a call about which an interceptor has not decided.
+    fn without_verdict(&self, stage: &Stage, call: &Call, failure: &Failure) -> CallVerdict {
+        if stage.owns(call) {
+            events::own_call_failed(stage.name(), call, failure);
+            CallVerdict::Answer(failure.result(call.tool().unwrap_or_default()))
+        } else {
+            self.fails_open(stage, "on_call", call, failure);
+            CallVerdict::Forward
+        }
     }
 
     /// True if nothing can ever be intercepted.
@@ -191,7 +231,7 @@ impl Chain {
     /// Decides about a call without asking anyone, because too many are being worked on.
     pub(crate) fn turn_away(&self, call: &Call) -> CallVerdict {
         for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call))) {
-            if let CallVerdict::Answer(json) = without_verdict(stage, call, &Failure::Busy) {
+            if let CallVerdict::Answer(json) = self.without_verdict(stage, call, &Failure::Busy) {
                 return CallVerdict::Answer(call.era.completed(json));
             }
         }
@@ -277,11 +317,11 @@ impl AskingAboutCall {
             Outcome::Done(CallVerdict::Forward) => Ok(CallVerdict::Forward),
             Outcome::Done(CallVerdict::Rewrite(json)) => one_line(json).map(CallVerdict::Rewrite),
             Outcome::Done(CallVerdict::Answer(json)) => one_line(json).map(CallVerdict::Answer),
-            Outcome::Failed(failure) => Ok(without_verdict(stage, &self.call, &failure)),
+            Outcome::Failed(failure) => Ok(chain.without_verdict(stage, &self.call, &failure)),
             Outcome::Cancelled => return then(None),
         };
         let verdict = verdict.unwrap_or_else(|error| {
-            without_verdict(stage, &self.call, &Failure::Erred(error.to_string()))
+            chain.without_verdict(stage, &self.call, &Failure::Erred(error.to_string()))
         });
         match verdict {
             CallVerdict::Forward => {}
@@ -327,15 +367,14 @@ impl AskingAboutAnswer {
     }
 
     fn decided(mut self, place: usize, hook: &str, outcome: Outcome<Verdict>, then: AboutAnswer) {
-        let interceptor = self.chain.stages[place].name();
+        let chain = self.chain.clone();
+        let stage = &chain.stages[place];
         match outcome {
             Outcome::Done(Verdict::Replace(json)) => match one_line(json) {
                 Ok(json) => (self.current, self.is_new) = (json.into(), true),
-                Err(error) => events::hook_failed(interceptor, hook, &self.call, &error),
+                Err(error) => chain.fails_open(stage, hook, &self.call, &error),
             },
-            Outcome::Failed(failure) => {
-                events::hook_failed(interceptor, hook, &self.call, &failure);
-            }
+            Outcome::Failed(failure) => chain.fails_open(stage, hook, &self.call, &failure),
             // There is nobody behind its caller who could cancel.
             Outcome::Done(Verdict::Pass) | Outcome::Cancelled => {}
         }
@@ -350,17 +389,6 @@ pub fn with_causes(error: &(dyn Error + 'static)) -> String {
 }
 
 type AnswerHook = fn(&dyn Interceptor, &Call, &Payload) -> Result<Verdict, HookError>;
-
-/// What becomes of a call about which an interceptor has not decided.
-fn without_verdict(stage: &Stage, call: &Call, failure: &Failure) -> CallVerdict {
-    if stage.owns(call) {
-        events::own_call_failed(stage.name(), call, failure);
-        CallVerdict::Answer(failure.result(call.tool().unwrap_or_default()))
-    } else {
-        events::hook_failed(stage.name(), "on_call", call, failure);
-        CallVerdict::Forward
-    }
-}
 
 /// Makes sure that what an interceptor gives is JSON that fits on one line.
 fn one_line(mut json: Vec<u8>) -> Result<Vec<u8>, syntax::NotJson> {

@@ -13,6 +13,7 @@ mod descriptors;
 mod error;
 mod events;
 mod limits;
+pub mod metrics;
 mod pipe;
 pub mod protocol;
 pub mod record;

@@ -39,9 +39,10 @@ use crate::{
     body::{Body, Message, Source},
     chain::{Chain, Moment, ToClient},
     events,
+    metrics::{Metrics, Outcome},
     record::{Recorder, Side},
     router::{Router, UpstreamName},
-    session::{Call, FromClient, FromUpstream, Session, Subject, SubjectKind},
+    session::{Call, FromClient, FromUpstream, Purpose, Session, Subject, SubjectKind},
     threads,
 };
 
@@ -161,6 +162,11 @@ impl Relay {
         self.router.whole()
     }
 
+    /// Where what passes is counted.
+    pub(crate) fn metrics(&self) -> Option<&Metrics> {
+        self.chain.metrics().map(|metrics| &**metrics)
+    }
+
     /// True if a long line from the upstream need not be held, because nobody may want to see it.
     pub fn lets_through_unread(&self) -> bool {
         self.chain.is_empty() && self.recorder.is_none()
@@ -214,8 +220,8 @@ impl Relay {
                 FromClient::ToolCall(call) => {
                     events::call_forwarded(&call);
                     if self.chain.remembers(&call)
-                        && let Some(params) = &envelope.params
-                        && let Some(arguments) = Arguments::read(source, params)
+                        && let Purpose::ToolCall { arguments: Some(span), .. } = &call.purpose
+                        && let Some(arguments) = Arguments::read(source, span)
                     {
                         call.remember(arguments);
                     }
@@ -320,7 +326,9 @@ impl Relay {
             let sent = self.session().upstream_sent(envelope, source);
             match sent {
                 FromUpstream::Forward => {}
+                FromUpstream::Failed(call) => self.chain.count_answer(&call, Outcome::Error),
                 FromUpstream::Inspect(subject) => {
+                    self.chain.count_answer(&subject.call, Outcome::Result);
                     let bytes = subject.span.end - subject.span.start;
                     let moment = Moment::Answer(subject.kind, &subject.call, bytes);
                     self.chain.notice(&moment);

@@ -15,17 +15,35 @@ pub struct UpstreamName(Arc<str>);
 pub struct Router {
     whole: UpstreamName,
     names: Option<Arc<Names>>,
+    /// The tool whose arguments name another, which is meant.
+    through: Option<Arc<str>>,
 }
 
 impl Router {
     /// A router for a client with one upstream.
     pub fn sole(upstream: UpstreamName) -> Self {
-        Self { whole: upstream, names: None }
+        Self { whole: upstream, names: None, through: None }
     }
 
     /// A router for a client with many upstreams; `whole` is what all of them are called together.
     pub fn group(whole: UpstreamName, names: Arc<Names>) -> Self {
-        Self { whole, names: Some(names) }
+        Self { whole, names: Some(names), through: None }
+    }
+
+    /// The same, where all tools can also be called through the one with this name.
+    #[must_use]
+    pub fn through(self, tool: &str) -> Self {
+        Self { through: Some(tool.into()), ..self }
+    }
+
+    /// True if a call of this tool stands for the call of another, which its arguments name.
+    pub(crate) fn leads_through(&self, called: &str) -> bool {
+        self.through.as_deref() == Some(called)
+    }
+
+    /// The upstream with this name.
+    pub(crate) fn upstream(&self, name: &str) -> Option<UpstreamName> {
+        self.names.as_ref()?.upstream(name)
     }
 
     /// The upstream, or all of them together.

@@ -19,6 +19,7 @@ use std::{
     hash::{BuildHasher, Hasher, RandomState},
     ops::Range,
     sync::{Arc, OnceLock},
+    time::Instant,
 };
 
 use forebay_wire::{Envelope, Id, Kind};
@@ -82,6 +83,8 @@ pub enum FromUpstream {
     Forward,
     /// It holds something the chain may look at.
     Inspect(Subject),
+    /// Send it on as it came: this call has failed.
+    Failed(Arc<Call>),
 }
 
 /// A part of an upstream's message that the chain may replace.
@@ -255,7 +258,7 @@ impl Session {
         }
         let progress_token = params.progress_token.clone();
         let mut purpose = methods::purpose(method, params, |task_id| self.tasks.origin(task_id));
-        let upstream = self.upstream_of(&mut purpose);
+        let upstream = self.upstream_of(&mut purpose, source);
         let call = Arc::new(Call {
             id: id.clone(),
             method: method.to_owned(),
@@ -269,6 +272,7 @@ impl Session {
             arguments: OnceLock::new(),
             purpose,
             number: self.asked,
+            asked_at: Instant::now(),
             cancellation: Cancellation::default(),
         });
         self.pending.asked(id.clone(), call.clone());
@@ -284,9 +288,17 @@ impl Session {
     }
 
     /// The upstream that a request is for, which may have another name for what it is about.
-    fn upstream_of(&self, purpose: &mut Purpose) -> UpstreamName {
+    fn upstream_of(&self, purpose: &mut Purpose, source: Source<'_>) -> UpstreamName {
         match purpose {
-            Purpose::ToolCall { tool, called } => {
+            Purpose::ToolCall { tool, called, arguments } => {
+                if self.router.leads_through(called)
+                    && let Some(span) = arguments
+                    && let Some((server, own, inner)) = methods::call_within(source, span)
+                    && let Some(upstream) = self.router.upstream(&server)
+                {
+                    (*tool, *arguments) = (own.into(), inner);
+                    return upstream;
+                }
                 let (upstream, own) = self.router.tool(called);
                 *tool = own;
                 upstream
@@ -315,7 +327,7 @@ impl Session {
         envelope: &Envelope,
         source: Source<'_>,
     ) -> FromUpstream {
-        let Some(result) = envelope.result.clone() else { return FromUpstream::Forward };
+        let Some(result) = envelope.result.clone() else { return FromUpstream::Failed(call) };
         let (kind, call, span) = match &call.purpose {
             Purpose::Handshake => (SubjectKind::Handshake, call, result),
             Purpose::ToolList { .. } => (SubjectKind::ToolList, call, result),

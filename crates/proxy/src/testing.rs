@@ -11,7 +11,7 @@ use crate::{
     },
     relay::{ClientOnward, Consultation, Outgoing, Relay, UpstreamOnward},
     router::{Router, UpstreamName},
-    session::Call,
+    session::{Call, FromClient, Session},
 };
 
 /// A relay without transports.
@@ -43,6 +43,18 @@ pub(crate) struct Told(pub(crate) Mutex<Vec<Vec<u8>>>);
 pub(crate) fn relay(interceptors: Vec<Arc<dyn Interceptor>>, deadlines: Deadlines) -> Relay {
     let router = Router::sole(UpstreamName::new("orders"));
     Relay::new(router, Chain::new(interceptors, deadlines), None)
+}
+
+/// A call of a tool, as a session makes it.
+pub(crate) fn call(tool: &str) -> Arc<Call> {
+    let mut session = Session::new(Router::sole(UpstreamName::new("orders")));
+    let params = serde_json::json!({"id": 1, "method": "tools/call", "params": {"name": tool}});
+    let line = params.to_string();
+    let source = Source::Line(line.as_bytes());
+    match session.client_sent(&source.line().messages()[0], source) {
+        FromClient::ToolCall(call) => call,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// A playbook with an empty chain.

@@ -17,6 +17,10 @@ pub enum Tool {
     Visualize,
     /// The servers behind a gateway.
     Servers,
+    /// The tools of those servers.
+    Search,
+    /// One of them.
+    Call,
 }
 
 impl Tool {
@@ -35,6 +39,8 @@ impl Tool {
             Self::Export => "export-dataset",
             Self::Visualize => "visualize-dataset",
             Self::Servers => "list_servers",
+            Self::Search => "search_tools",
+            Self::Call => "call_tool",
         }
     }
 
@@ -64,6 +70,8 @@ impl Tool {
             Self::Export => include_str!("definitions/export.json"),
             Self::Visualize => include_str!("definitions/visualize.json"),
             Self::Servers => include_str!("definitions/servers.json"),
+            Self::Search => include_str!("definitions/search.json"),
+            Self::Call => include_str!("definitions/call.json"),
         }
     }
 }
@@ -85,6 +93,8 @@ mod tests {
         let (core, all) = (tokens(&Tool::CORE), tokens(&Tool::ALL));
         assert!(core <= 600, "the core set has {core} tokens");
         assert!(all <= 1_000, "all have {all} tokens");
+        let on_demand = tokens(&[Tool::Search, Tool::Call, Tool::Servers]);
+        assert!(on_demand <= 300, "those that stand for all others have {on_demand} tokens");
     }
 
     #[test]

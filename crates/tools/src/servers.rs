@@ -1,6 +1,11 @@
 //! `list_servers`: the servers behind a gateway, and how they stand.
 
-use forebay_proxy::upstream::{Standing, State};
+use std::sync::Arc;
+
+use forebay_proxy::{
+    router::UpstreamName,
+    upstream::{GroupSettings, OfferedTool, Standing},
+};
 use forebay_store::Filter;
 
 use crate::{Desk, ToolError, json, reply::Reply};
@@ -8,28 +13,60 @@ use crate::{Desk, ToolError, json, reply::Reply};
 /// Whoever knows how the servers behind a gateway stand.
 pub trait Servers: Send + Sync {
     /// Each of them, in their order.
-    fn standings(&self) -> Vec<Standing>;
+    fn standings(&self) -> Arc<[Standing]>;
+
+    /// All tools of theirs that are known.
+    fn tools(&self) -> Arc<[OfferedTool]>;
+
+    /// The name by which a server's tool can be called, whether or not it is known.
+    fn leading_to(&self, server: &UpstreamName, tool: &str) -> String;
 }
 
-pub(crate) fn answer(desk: &Desk, servers: Option<&dyn Servers>) -> Result<Reply, ToolError> {
+impl Servers for GroupSettings {
+    fn standings(&self) -> Arc<[Standing]> {
+        self.standings()
+    }
+
+    fn tools(&self) -> Arc<[OfferedTool]> {
+        self.tools()
+    }
+
+    fn leading_to(&self, server: &UpstreamName, tool: &str) -> String {
+        self.leading_to(server, tool)
+    }
+}
+
+/// There are none.
+pub(crate) struct NoServers;
+
+impl Servers for NoServers {
+    fn standings(&self) -> Arc<[Standing]> {
+        Arc::new([])
+    }
+
+    fn tools(&self) -> Arc<[OfferedTool]> {
+        Arc::new([])
+    }
+
+    fn leading_to(&self, _: &UpstreamName, tool: &str) -> String {
+        tool.to_owned()
+    }
+}
+
+pub(crate) fn answer(desk: &Desk, servers: &dyn Servers) -> Result<Reply, ToolError> {
     let store = desk.store()?;
     let mut told = Vec::new();
-    for standing in servers.map(Servers::standings).unwrap_or_default() {
+    for standing in servers.standings().iter() {
         let server = Some(standing.name.to_string());
         let filter = Filter { viewer: desk.viewer().clone(), server, ..Filter::default() };
-        told.push(described(&standing, store.count(&filter)?));
+        told.push(described(standing, store.count(&filter)?));
     }
     Ok(Reply::text(format!("{{\"servers\":[{}]}}", told.join(","))))
 }
 
 fn described(standing: &Standing, datasets: u64) -> String {
-    let state = match standing.state {
-        State::Idle => "not started",
-        State::Starting => "starting",
-        State::Open => "open",
-        State::Down => "down",
-    };
-    let members = [("name", standing.name.as_str().into()), ("state", state.into())];
+    let members =
+        [("name", standing.name.as_str().into()), ("state", standing.state.as_str().into())];
     let revision = standing.revision.as_deref().map(|it| ("revision", it.into()));
     let tools = standing.tools.map(|tools| ("tools", tools.into()));
     let error = standing.last_error.as_deref().map(|it| ("last_error", it.into()));
@@ -39,7 +76,7 @@ fn described(standing: &Standing, datasets: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use forebay_proxy::router::UpstreamName;
+    use forebay_proxy::upstream::State;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 
 use std::{io, ops::Range, sync::Arc};
 
-use forebay_intercept::{AfterCapture, Policy};
+use forebay_intercept::{AfterCapture, Policy, Usage};
 use forebay_proxy::{
     body::Payload,
     chain::{CallVerdict, Caller, HookError, Interceptor, Moment, Verdict},
@@ -11,7 +11,7 @@ use forebay_proxy::{
     session::{Call, SubjectKind},
 };
 use forebay_query::Observer;
-use forebay_store::Dataset;
+use forebay_store::{Counts, Dataset};
 use forebay_wire::walk;
 use serde_json::Value;
 
@@ -21,10 +21,11 @@ use crate::{
     budget::Budget,
     definitions::Tool,
     events, export, list,
+    on_demand::{self, Exposure, STANDING_FOR_ALL, call, search},
     preparation::Preparation,
     read,
     reply::Reply,
-    servers::{self, Servers},
+    servers::{self, NoServers, Servers},
     visualize,
 };
 
@@ -37,6 +38,13 @@ pub struct Offer {
     pub prefix: String,
     /// How many tokens a reply may have, if the call does not say.
     pub reply_tokens: u64,
+}
+
+impl Offer {
+    /// What a tool of ours is called.
+    pub fn name_of(&self, tool: Tool) -> String {
+        format!("{}{}", self.prefix, tool.name())
+    }
 }
 
 impl Default for Offer {
@@ -54,7 +62,17 @@ pub struct Toolbox {
     offer: Offer,
     policy: Policy,
     preparation: Preparation,
-    servers: Option<Arc<dyn Servers>>,
+    behind: Option<Behind>,
+    usage: Option<Arc<Usage>>,
+}
+
+/// What stands behind a gateway.
+#[derive(Clone)]
+pub struct Behind {
+    /// The servers.
+    pub servers: Arc<dyn Servers>,
+    /// Which of their tools are listed.
+    pub exposure: Exposure,
 }
 
 /// What stands between the name of an upstream and that of a tool.
@@ -63,25 +81,24 @@ const SEPARATOR: &str = "__";
 impl Toolbox {
     /// A toolbox for a client whose limits `policy` knows.
     pub fn new(desk: Desk, offer: Offer, policy: Policy, preparation: Preparation) -> Self {
-        Self { desk, offer, policy, preparation, servers: None }
+        Self { desk, offer, policy, preparation, behind: None, usage: None }
     }
 
-    /// The same in front of many servers, of which it can tell.
+    /// The same in front of many servers, of which it can tell. What it keeps out of the lists of their tools
+    /// is counted.
     #[must_use]
-    pub fn telling_of(mut self, servers: Arc<dyn Servers>) -> Self {
+    pub fn in_front_of(mut self, behind: Behind, usage: Arc<Usage>) -> Self {
         self.offer.tools.push(Tool::Servers);
-        Self { servers: Some(servers), ..self }
+        Self { behind: Some(behind), usage: Some(usage), ..self }
     }
 
     /// The tool of ours that has this name. Whatever an upstream has, ours are called the same in every
     /// process, whether or not it has seen a list of tools.
     fn tool(&self, name: &str) -> Option<Tool> {
         let plain = name.strip_prefix(self.offer.prefix.as_str())?;
-        self.offer.tools.iter().copied().find(|tool| tool.name() == plain)
-    }
-
-    fn name_of(&self, tool: Tool) -> String {
-        format!("{}{}", self.offer.prefix, tool.name())
+        let is_on_demand = self.behind.as_ref().is_some_and(|it| it.exposure.is_on_demand());
+        let others: &[Tool] = if is_on_demand { &STANDING_FOR_ALL } else { &[] };
+        self.offer.tools.iter().chain(others).copied().find(|tool| tool.name() == plain)
     }
 
     /// The upstream's own name of a tool that is offered under another, because one of ours has it.
@@ -103,13 +120,61 @@ impl Toolbox {
                 Tool::Read => read::answer(&desk, &arguments, budget, &waiting),
                 Tool::Export => export::answer(&desk, &arguments, &waiting),
                 Tool::Visualize => visualize::answer(&desk, &arguments, &waiting),
-                Tool::Servers => servers::answer(&desk, self.servers.as_deref()),
+                Tool::Servers => servers::answer(&desk, self.servers()),
+                Tool::Search => search::answer(&arguments, budget, self.servers()),
+                // It has become another call.
+                Tool::Call => Ok(Reply::default()),
             }
         });
-        outcome.unwrap_or_else(|error| {
-            let (_, bytes) = self.policy.reply_limit(call.client.as_deref());
-            Reply::error(&Budget { tokens: ERROR_TOKENS, bytes }.cut(&error.told()))
+        outcome.unwrap_or_else(|error| self.error(&error, call))
+    }
+
+    /// Makes the call of a tool that is not listed the one that it stands for.
+    fn call_through(&self, call: &Call, params: &Payload) -> Result<CallVerdict, HookError> {
+        let mut json = Vec::new();
+        io::copy(&mut params.reader(), &mut json)?;
+        Ok(match call::meant(&json, self.servers()) {
+            Ok(params) => CallVerdict::Rewrite(params),
+            Err(error) => CallVerdict::Answer(self.error(&error, call).into_json()),
         })
+    }
+
+    fn error(&self, error: &ToolError, call: &Call) -> Reply {
+        let (_, bytes) = self.policy.reply_limit(call.client.as_deref());
+        Reply::error(&Budget { tokens: ERROR_TOKENS, bytes }.cut(&error.told()))
+    }
+
+    fn servers(&self) -> &dyn Servers {
+        self.behind.as_ref().map_or(&NoServers, |behind| &*behind.servers)
+    }
+
+    /// The definitions of the tools that are added to those of an upstream.
+    fn added(&self) -> Vec<String> {
+        self.offer.tools.iter().map(|tool| tool.definition(&self.offer.name_of(*tool))).collect()
+    }
+
+    /// The definitions of the tools that stand for those of all servers.
+    fn standing_for_all(&self, behind: &Behind) -> Vec<String> {
+        let definition = |tool: Tool| tool.definition(&self.offer.name_of(tool));
+        let shown =
+            STANDING_FOR_ALL.map(|tool| on_demand::definition(&definition(tool), &behind.servers));
+        shown.to_vec()
+    }
+
+    /// Counts what is kept out of a list of tools.
+    fn count_hidden(&self, call: &Call, hidden: &[u8], shown: &[String]) {
+        let Some(usage) = &self.usage else { return };
+        let tokenizer = self.policy.tokenizer;
+        usage.listed(
+            call,
+            Counts {
+                results: 1,
+                bytes: hidden.len() as u64,
+                captured: 1,
+                captured_tokens: tokenizer.about(hidden),
+                given_tokens: tokenizer.about(shown.join(",").as_bytes()),
+            },
+        );
     }
 
     /// How long a reply may be: what the call says, up to what the client takes.
@@ -123,8 +188,10 @@ impl Toolbox {
         const LEAST: u64 = 200;
         let (most, bytes) = self.policy.reply_limit(client);
         let wanted = match tool {
-            Tool::Analyze | Tool::Read => arguments.number("max_tokens", LEAST, u64::MAX)?,
-            Tool::List | Tool::Export | Tool::Visualize | Tool::Servers => None,
+            Tool::Analyze | Tool::Read | Tool::Search => {
+                arguments.number("max_tokens", LEAST, u64::MAX)?
+            }
+            Tool::List | Tool::Export | Tool::Visualize | Tool::Servers | Tool::Call => None,
         };
         let tokens = wanted.unwrap_or(self.offer.reply_tokens).min(most.max(LEAST));
         Ok(Budget { tokens, bytes })
@@ -162,6 +229,9 @@ impl Interceptor for Toolbox {
         let Some(tool) = call.called().and_then(|name| self.tool(name)) else {
             return Ok(CallVerdict::Forward);
         };
+        if tool == Tool::Call {
+            return self.call_through(call, params);
+        }
         let reply = match serde_json::from_reader::<_, Value>(params.reader()) {
             Ok(mut params) => self.answer(tool, call, params["arguments"].take(), caller),
             Err(error) => Reply::error(&format!("The arguments cannot be read: {error}.")),
@@ -173,12 +243,19 @@ impl Interceptor for Toolbox {
         let mut json = Vec::new();
         io::copy(&mut list.reader(), &mut json)?;
         let Some(found) = List::read(&json) else { return Ok(Verdict::Pass) };
+        if let Some(behind) =
+            self.behind.as_ref().filter(|it| it.exposure.hides(&json, self.policy.tokenizer))
+        {
+            let shown = self.standing_for_all(behind);
+            self.count_hidden(call, &json[found.start..found.end], &shown);
+            let all = [shown, self.added()].concat().join(",");
+            json.splice(found.start..found.end, all.into_bytes());
+            return Ok(Verdict::Replace(json));
+        }
         // From the end, so that what stands before keeps its place. All of ours are on the last page.
         if !found.has_next {
-            let added: Vec<String> =
-                self.offer.tools.iter().map(|tool| tool.definition(&self.name_of(*tool))).collect();
             let separator = if found.names.is_empty() { "" } else { "," };
-            let added = format!("{separator}{}", added.join(","));
+            let added = format!("{separator}{}", self.added().join(","));
             json.splice(found.end..found.end, added.into_bytes());
         }
         for Named { name, span } in found.names.into_iter().rev() {
@@ -197,10 +274,10 @@ impl AfterCapture for Toolbox {
         let has = |tool: Tool| self.offer.tools.contains(&tool);
         let mut ways = Vec::new();
         if has(Tool::Analyze) {
-            ways.push(format!("query it with {}", self.name_of(Tool::Analyze)));
+            ways.push(format!("query it with {}", self.offer.name_of(Tool::Analyze)));
         }
         if has(Tool::Read) {
-            ways.push(format!("page or search it with {}", self.name_of(Tool::Read)));
+            ways.push(format!("page or search it with {}", self.offer.name_of(Tool::Read)));
         }
         let mut letters = ways.join(", ");
         if let Some(first) = letters.get_mut(..1) {
@@ -229,7 +306,9 @@ fn beside_ours(upstream: &UpstreamName, tool: &str) -> String {
 struct List {
     names: Vec<Named>,
     has_next: bool,
-    /// Where the list of tools ends: at its closing bracket.
+    /// Where the list of tools begins, behind its opening bracket.
+    start: usize,
+    /// Where it ends: at its closing bracket.
     end: usize,
 }
 
@@ -259,6 +338,7 @@ impl List {
         Some(Self {
             names: names.collect(),
             has_next: member(b"nextCursor").is_some_and(|(_, cursor)| cursor != b"null"),
+            start: place(tools).start + 1,
             end: place(tools).end - 1,
         })
     }

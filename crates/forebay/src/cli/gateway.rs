@@ -1,20 +1,27 @@
 //! `forebay gateway`: a stdio client in front of many servers.
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use clap::Args;
-use forebay_proxy::{client::stdio::Settings, upstream::Upstream};
+use forebay_intercept::Usage;
+use forebay_proxy::{
+    client::stdio::Settings,
+    metrics::Metrics,
+    relay::Relay,
+    upstream::{GroupSettings, Upstream},
+};
+use forebay_tools::Behind;
 
 use crate::{
-    assemble,
+    assemble::{self, Beside},
     cli::{
         keeping::KeepingArguments,
         session::{self, Prepared},
         upstream::seconds,
     },
     config::Config,
-    gateway::Gateway,
+    gateway::{Gateway, Watched},
 };
 
 /// Stand in front of many MCP servers, on standard input and output
@@ -37,7 +44,7 @@ pub(crate) struct GatewayArguments {
 }
 
 /// Where the servers are named.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct FileArguments {
     /// Take the servers from this file, as a client has it (`mcp.json`, `.claude.json`), and not from the
     /// settings
@@ -73,15 +80,35 @@ impl FileArguments {
     }
 }
 
+/// All servers as one, with what else there is to a session. When their settings change, they do.
+pub(crate) fn of(
+    mut config: Config,
+    keeping: KeepingArguments,
+    files: FileArguments,
+    metrics: Option<Arc<Metrics>>,
+) -> Result<(Arc<GroupSettings>, Relay, Option<Arc<Usage>>)> {
+    files.clone().apply(&mut config)?;
+    let Gateway { router, group } = Gateway::of(&mut config)?;
+    let settings = [Some(keeping.file()?), files.servers.clone()].into_iter().flatten().collect();
+    let load = move || {
+        let mut config = keeping.clone().load()?;
+        files.clone().apply(&mut config)?;
+        Ok(config)
+    };
+    Watched::settings(group.clone(), settings, &config, load).watch()?;
+    let behind = Behind { servers: group.clone(), exposure: config.gateway.exposure() };
+    let beside = Beside { behind: Some(behind), metrics, ..Beside::default() };
+    let (relay, usage) = assemble::relay(router, config, beside)?;
+    Ok((group, relay, usage))
+}
+
 pub(crate) fn run(arguments: GatewayArguments) -> Result<ExitCode> {
     session::run(prepare(arguments))
 }
 
 fn prepare(arguments: GatewayArguments) -> Result<Prepared> {
-    let mut config = arguments.keeping.load()?;
-    arguments.servers.apply(&mut config)?;
-    let Gateway { router, group, remembered } = Gateway::of(&mut config)?;
+    let config = arguments.keeping.clone().load()?;
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
-    let (relay, usage) = assemble::relay(router, config, None, Some(remembered))?;
+    let (group, relay, usage) = of(config, arguments.keeping, arguments.servers, None)?;
     Ok(Prepared { upstream: Upstream::Group(group), relay, usage, settings })
 }

@@ -1,5 +1,7 @@
 //! What the commands that stand in front of a server have in common: what is kept of its results.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::Args;
 use forebay_intercept::Glob;
@@ -10,7 +12,7 @@ use crate::{
 };
 
 /// Which results are kept, and which tools are added.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct KeepingArguments {
     #[command(flatten)]
     settings: SettingsArguments,
@@ -35,6 +37,11 @@ pub(crate) struct KeepingArguments {
 }
 
 impl KeepingArguments {
+    /// The file that settings come from.
+    pub(crate) fn file(&self) -> Result<PathBuf> {
+        self.settings.file()
+    }
+
     /// All settings, with what the flags say.
     pub(crate) fn load(self) -> Result<Config> {
         let threshold =

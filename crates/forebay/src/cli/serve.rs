@@ -6,6 +6,7 @@ use std::{
     net::{SocketAddr, ToSocketAddrs},
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,21 +17,21 @@ use forebay_proxy::{
     body::Spool,
     chain::Chain,
     client::http::{self, Gate, Limits, Settings},
+    metrics::Metrics,
     relay::Relay,
     router::{Router, UpstreamName},
     upstream::Remote,
 };
 
 use crate::{
-    assemble,
+    assemble::{self, Beside},
     cli::{
         exit::Exit,
-        gateway::FileArguments,
+        gateway::{self, FileArguments},
         keeping::KeepingArguments,
         upstream::{Target, Upstream, UpstreamArguments, seconds},
     },
     config::Problems,
-    gateway::Gateway,
     observe,
 };
 
@@ -96,7 +97,8 @@ Examples:
   forebay serve --listen 0.0.0.0:8484 --token-file token.txt \\
       --allow-host forebay.lan -- ./my-server
 
-Clients use http://127.0.0.1:8484/mcp; http://127.0.0.1:8484/healthz says whether it is there.";
+Clients use http://127.0.0.1:8484/mcp; http://127.0.0.1:8484/healthz says whether it is there,
+/readyz whether it can answer, /metrics what has passed (for Prometheus).";
 
 /// A token shorter than this could be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
@@ -108,7 +110,7 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
     let (hosts, origins) = (arguments.allow_host, arguments.allow_origin);
     let gate = Gate { token, hosts, origins };
     let (listen, grace) = (arguments.listen, arguments.grace);
-    let mut config = match arguments.keeping.load() {
+    let config = match arguments.keeping.clone().load() {
         Ok(config) => config,
         Err(error) if is_for_clients(&error) => return refuse(&error, listen, gate, grace),
         Err(error) => return Err(error),
@@ -116,6 +118,7 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
     let (sessions, idle) = (arguments.max_sessions, arguments.idle);
     let limits = Limits { sessions, idle, grace, poll_after: arguments.poll_after };
     let settings = Settings { listen, gate, spool: assemble::spool(&config), grace };
+    let metrics = Some(Arc::new(Metrics::default()));
     let (target, (relay, usage)) = if arguments.upstream.is_given() {
         if arguments.servers.is_given() {
             return Err(Exit::Usage.told("give a server, or a file with --servers, not both"));
@@ -125,12 +128,12 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
             Target::Command(command) => http::Upstream::Command(command, limits),
             Target::Url(settings) => http::Upstream::Remote(Remote::new(settings)?),
         };
-        (target, assemble::relay(Router::sole(name), config, recorder, None)?)
+        let beside = Beside { recorder, metrics, ..Beside::default() };
+        (target, assemble::relay(Router::sole(name), config, beside)?)
     } else {
-        arguments.servers.apply(&mut config)?;
-        let Gateway { router, group, remembered } = Gateway::of(&mut config)?;
-        let relay = assemble::relay(router, config, None, Some(remembered))?;
-        (http::Upstream::Group(group, limits), relay)
+        let (group, relay, usage) =
+            gateway::of(config, arguments.keeping, arguments.servers, metrics)?;
+        (http::Upstream::Group(group, limits), (relay, usage))
     };
     http::serve(target, relay, settings, say_address).map_err(|error| match error {
         // It says all that is to be said.

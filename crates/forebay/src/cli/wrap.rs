@@ -1,6 +1,6 @@
 //! `forebay wrap`: a stdio client in front of a child process, or of a URL.
 
-use std::{process::ExitCode, time::Duration};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Result;
 use clap::Args;
@@ -11,13 +11,14 @@ use forebay_proxy::{
 };
 
 use crate::{
-    assemble,
+    assemble::{self, Beside},
     cli::{
         exit::Exit,
         keeping::KeepingArguments,
         session::{self, Prepared},
         upstream::{Target, Upstream, UpstreamArguments, seconds},
     },
+    gateway,
 };
 
 /// Run an MCP server and stand in front of it, on standard input and output
@@ -36,6 +37,11 @@ pub(crate) struct WrapArguments {
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     grace: Duration,
 
+    /// Start the server anew when something in this file or folder changes, while the client stays
+    /// connected (may be repeated)
+    #[arg(long, value_name = "PATH", conflicts_with = "url")]
+    watch: Vec<PathBuf>,
+
     #[command(flatten)]
     keeping: KeepingArguments,
 
@@ -52,6 +58,7 @@ Examples:
   forebay wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   forebay wrap --url https://example.com/mcp --header 'X-Api-Key: abc'
   forebay wrap --env API_KEY=abc --name search -- uvx some-search-server
+  forebay wrap --watch src -- python src/server.py
   forebay wrap --record session.jsonl --log-level debug -- ./my-server
 
 Exit status: the server's own; 127 if there is no such command, 126 if it cannot be started. With a URL: 0.";
@@ -67,11 +74,18 @@ fn prepare(arguments: WrapArguments) -> Result<Prepared> {
         return Err(Exit::Usage.told(why));
     }
     let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
+    let beside = Beside { recorder, ..Beside::default() };
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
     let upstream = match target {
+        Target::Command(command) if !arguments.watch.is_empty() => {
+            let (router, group) = gateway::watched(name, command, arguments.watch)?;
+            let (relay, usage) = assemble::relay(router, config, beside)?;
+            let upstream = upstream::Upstream::Group(group);
+            return Ok(Prepared { upstream, relay, usage, settings });
+        }
         Target::Command(command) => upstream::Upstream::Command(command),
         Target::Url(remote) => upstream::Upstream::Remote(Box::new(Remote::new(remote)?)),
     };
-    let (relay, usage) = assemble::relay(Router::sole(name), config, recorder, None)?;
+    let (relay, usage) = assemble::relay(Router::sole(name), config, beside)?;
     Ok(Prepared { upstream, relay, usage, settings })
 }

@@ -22,6 +22,8 @@ pub(super) enum Kind<T: 'static> {
     Directory(fn(&mut T, PathBuf)),
     /// A file, or none.
     File(fn(&mut T, Option<PathBuf>)),
+    /// Files or directories.
+    Paths(fn(&mut T, Vec<PathBuf>)),
     /// Names of tools, `*` and `?` included.
     Patterns(fn(&mut T, Vec<Glob>)),
     /// Which injected tools are listed.
@@ -86,6 +88,12 @@ impl<T> Kind<T> {
             Self::Separator(set) => given.separator().map(|separator| set(config, separator)),
             Self::Program(set) => given.program().map(|program| set(config, program)),
             Self::Texts(set) => given.texts().map(|texts| set(config, texts)),
+            Self::Paths(set) => given
+                .texts()
+                .and_then(|texts| {
+                    texts.iter().map(|text| Given::Text(text.clone()).path()).collect()
+                })
+                .map(|paths| set(config, paths)),
             Self::Pairs(set) => given.pairs().map(|pairs| set(config, pairs)),
             Self::Address(set) => given.address().map(|address| set(config, address)),
             Self::Choice(choices) => given.text().and_then(|text| {
@@ -110,6 +118,7 @@ impl<T> Kind<T> {
                 format!("a number of bytes, or a size such as \"10 GB\", {from} bytes or more")
             }
             Self::Directory(_) | Self::File(_) => A_PATH.to_owned(),
+            Self::Paths(_) => format!("a list of paths, each {A_PATH}"),
             Self::Patterns(_) => "a list of tools, such as [\"get_*\", \"status\"]".to_owned(),
             Self::Tools(_) => {
                 let names: Vec<String> =

@@ -163,7 +163,7 @@ fn property<T>(setting: &Setting<T>) -> Value {
         Kind::Prefix(_) => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,32}$"}),
         Kind::Separator(_) => json!({"type": "string", "pattern": "^[_.-]{1,4}$"}),
         Kind::Program(_) => json!({"type": "string", "minLength": 1}),
-        Kind::Texts(_) => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Paths(_) | Kind::Texts(_) => json!({"type": "array", "items": {"type": "string"}}),
         Kind::Pairs(_) => json!({"type": "object", "additionalProperties": {"type": "string"}}),
         Kind::Address(_) => json!({"type": "string", "pattern": "^https?://"}),
         Kind::Choice(choices) => {

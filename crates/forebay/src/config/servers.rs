@@ -37,6 +37,8 @@ pub(crate) struct Server {
     pub(crate) deny: Vec<Glob>,
     /// What holds for its results before what holds for all servers'.
     pub(crate) keeping: Keeping,
+    /// Files and folders it is made of: when one changes, it is started anew.
+    pub(crate) watch: Vec<PathBuf>,
     /// What keeps it from being started: a variable that is not set, for one. Whoever does not start it need
     /// not care.
     pub(crate) lacks: Vec<String>,

@@ -9,6 +9,7 @@ use forebay_tools::Formulas;
 
 use super::{
     Config,
+    gateway::Expose,
     kind::{Choice, Given, Kind},
     problem::Weight,
 };
@@ -382,6 +383,38 @@ pub(super) const SETTINGS: &[Setting] = &[
                 set: |config| config.gateway.prefix = Prefix::WhereNeeded,
             },
         ]),
+    },
+    Setting {
+        key: "gateway.expose",
+        default: "\"all\"",
+        meaning: "Which tools of several servers are listed. Those that are not can be found with `search_tools` and called with `call_tool`.",
+        kind: Kind::Choice(&[
+            Choice {
+                word: "all",
+                meaning: "all",
+                set: |config| config.gateway.expose = Expose::All,
+            },
+            Choice {
+                word: "search",
+                meaning: "none",
+                set: |config| config.gateway.expose = Expose::Search,
+            },
+            Choice {
+                word: "auto",
+                meaning: "all, unless their definitions have more tokens than `gateway.expose_tokens`",
+                set: |config| config.gateway.expose = Expose::Auto,
+            },
+        ]),
+    },
+    Setting {
+        key: "gateway.expose_tokens",
+        default: "20000",
+        meaning: "How many tokens the definitions of all tools may have to be listed, with `gateway.expose = \"auto\"`.",
+        kind: Kind::Number {
+            from: 1,
+            to: u64::MAX,
+            set: |config, tokens| config.gateway.expose_tokens = tokens,
+        },
     },
 ];
 

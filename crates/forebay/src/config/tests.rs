@@ -210,6 +210,8 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_QUERY_MAX_BYTES", "2 MB"),
         ("FOREBAY_GATEWAY_SEPARATOR", "-._-"),
         ("FOREBAY_GATEWAY_PREFIX", "where_needed"),
+        ("FOREBAY_GATEWAY_EXPOSE", "auto"),
+        ("FOREBAY_GATEWAY_EXPOSE_TOKENS", "9000"),
     ];
     let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
     assert_eq!(names, given.map(|(name, _)| name));
@@ -223,7 +225,12 @@ fn every_setting_has_a_variable() {
     assert_eq!((max_age, max_stored_bytes, compress_after), (None, Some(1 << 30), None));
     assert_eq!(config.policy.scope, forebay_store::Scope::Session);
     assert_eq!(config.formulas, Formulas::AsWritten);
-    let gateway = Gateway { separator: "-._-".to_owned(), prefix: Prefix::WhereNeeded };
+    let gateway = Gateway {
+        separator: "-._-".to_owned(),
+        prefix: Prefix::WhereNeeded,
+        expose: gateway::Expose::Auto,
+        expose_tokens: 9_000,
+    };
     assert_eq!(config.gateway, gateway);
     let offer = config.offer;
     assert_eq!(offer.tools, [Tool::Analyze, Tool::Read]);

@@ -1,4 +1,4 @@
-//! What the servers behind a gateway had when they were last there, and how they stand now.
+//! What the servers behind a gateway had when they were last there.
 //!
 //! The lists are files under `servers/`. One is for a server as it is written: when its command or URL is
 //! another, it is not known what it has.
@@ -10,48 +10,44 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use forebay_proxy::upstream::{Memory, Standing};
-use forebay_tools::Servers;
-use parking_lot::Mutex;
+use forebay_proxy::upstream::Memory;
 
 use crate::{config::servers::Server, regular};
 
 /// The memory of a gateway.
 pub(crate) struct Remembered {
-    files: Vec<PathBuf>,
-    standings: Mutex<Vec<Standing>>,
+    folder: PathBuf,
 }
 
 impl Remembered {
-    pub(crate) fn new(home: &Path, servers: &[Server]) -> Self {
-        let file = |server: &Server| {
-            let way = blake3::hash(format!("{:?}", server.way).as_bytes()).to_hex();
-            home.join("servers").join(format!("{}-{}.json", server.name, &way[..16]))
-        };
-        Self { files: servers.iter().map(file).collect(), standings: Mutex::default() }
+    pub(crate) fn new(home: &Path) -> Self {
+        Self { folder: home.join("servers") }
     }
+
+    /// What a server is remembered by.
+    pub(super) fn key(server: &Server) -> String {
+        format!("{}-{}", server.name, brief_hash(&format!("{:?}", server.way)))
+    }
+
+    fn file(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{key}.json"))
+    }
+}
+
+/// A text that is short, and another for every text. What is written of a server may be secret.
+pub(super) fn brief_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
 }
 
 impl Memory for Remembered {
-    fn tools(&self, upstream: usize) -> Option<Vec<u8>> {
-        regular::contents_within(self.files.get(upstream)?, MAX_MIB).ok()
+    fn tools(&self, key: &str) -> Option<Vec<u8>> {
+        regular::contents_within(&self.file(key), MAX_MIB).ok()
     }
 
-    fn remember_tools(&self, upstream: usize, result: &[u8]) {
-        let Some(path) = self.files.get(upstream) else { return };
-        if let Err(error) = write(path, result) {
+    fn remember_tools(&self, key: &str, result: &[u8]) {
+        if let Err(error) = write(&self.file(key), result) {
             tracing::debug!(%error, "the list of tools is not remembered");
         }
-    }
-
-    fn stand(&self, standings: Vec<Standing>) {
-        *self.standings.lock() = standings;
-    }
-}
-
-impl Servers for Remembered {
-    fn standings(&self) -> Vec<Standing> {
-        self.standings.lock().clone()
     }
 }
 

@@ -6,9 +6,7 @@ use serde_json::json;
 use super::*;
 
 fn kept_of(json: &str) -> Kept {
-    let params = format!(r#"{{"arguments":{json}}}"#);
-    let arguments = Arguments::read(Source::Line(params.as_bytes()), &(0..params.len() as u64));
-    kept(&arguments.unwrap())
+    kept(&read(json))
 }
 
 fn value_of(json: &Value) -> Value {
@@ -26,8 +24,11 @@ fn arguments_without_secrets_are_kept_as_they_are() {
 }
 
 fn blake3_of(json: &str) -> String {
-    let params = format!(r#"{{"arguments":{json}}}"#);
-    Arguments::read(Source::Line(params.as_bytes()), &(0..params.len() as u64)).unwrap().hash()
+    read(json).hash()
+}
+
+fn read(json: &str) -> Arguments {
+    Arguments::read(Source::Line(json.as_bytes()), &(0..json.len() as u64)).unwrap()
 }
 
 #[test]

@@ -105,6 +105,7 @@ impl<'a> Hold<'a> {
     /// Adds a piece. After an error the hold still yields all pieces before this one.
     pub(crate) fn push(&mut self, piece: &[u8]) -> io::Result<()> {
         if self.file.is_none() && self.memory.len() + piece.len() <= self.spool.max_memory_bytes {
+            self.make_room(piece.len());
             self.memory.extend_from_slice(piece);
             return Ok(());
         }
@@ -122,10 +123,25 @@ impl<'a> Hold<'a> {
         file.write_all_at(piece, end).inspect_err(|_| share.shrink_to(end))
     }
 
-    pub(crate) fn finish(self) -> Body {
+    /// A line that is long already may become as long as one may. Room that is not written to takes no
+    /// memory, whereas a line that is moved whenever it has doubled takes twice its own, and time.
+    fn make_room(&mut self, more: usize) {
+        const LONG_BYTES: usize = 256 * 1024;
+        const ROOM_BYTES: usize = 16 * 1024 * 1024;
+        let bytes = self.memory.len() + more;
+        if bytes > self.memory.capacity() && bytes > LONG_BYTES {
+            let room = ROOM_BYTES.min(self.spool.max_memory_bytes).max(2 * bytes);
+            self.memory.reserve_exact(room - self.memory.len());
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Body {
         match self.file {
             Some((file, share)) => Body::Spooled { bytes: share.bytes, file, share },
-            None => Body::Memory(self.memory),
+            None => {
+                self.memory.shrink_to_fit();
+                Body::Memory(self.memory)
+            }
         }
     }
 }

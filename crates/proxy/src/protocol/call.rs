@@ -1,6 +1,10 @@
 //! A request of a client's, and what it is for.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use forebay_wire::Id;
 
@@ -35,6 +39,7 @@ pub struct Call {
     pub(crate) arguments: OnceLock<Arguments>,
     /// Which of the session's requests this is.
     pub(crate) number: u64,
+    pub(crate) asked_at: Instant,
     pub(crate) cancellation: Cancellation,
 }
 
@@ -54,6 +59,8 @@ pub enum Purpose {
         tool: Arc<str>,
         /// What the client calls it: with many upstreams, something that tells whose it is.
         called: Arc<str>,
+        /// Where the tool's arguments stand in the line.
+        arguments: Option<Range<u64>>,
     },
     /// Legacy `tasks/result`.
     TaskResult {

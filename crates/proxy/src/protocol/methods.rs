@@ -29,6 +29,7 @@ pub(crate) enum Answer {
 #[derive(Debug, Default)]
 pub(crate) struct Params {
     pub(crate) name: Option<String>,
+    pub(crate) arguments: Option<Range<u64>>,
     pub(crate) task_id: Option<String>,
     pub(crate) is_continued: bool,
     pub(crate) progress_token: Option<Id>,
@@ -50,8 +51,8 @@ const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 impl Params {
     pub(crate) fn read(source: Source<'_>, params: Option<&Range<u64>>) -> Self {
         let Some(params) = params else { return Self::default() };
-        let [name, task_id, cursor, client_info, meta] =
-            source.members(params, ["name", "taskId", "cursor", "clientInfo", "_meta"]);
+        let [name, arguments, task_id, cursor, client_info, meta] = source
+            .members(params, ["name", "arguments", "taskId", "cursor", "clientInfo", "_meta"]);
         let [progress_token, revision, modern_client_info] = meta
             .map_or([const { None }; 3], |meta| {
                 source.members(&meta.span, ["progressToken", PROTOCOL_VERSION, CLIENT_INFO])
@@ -63,6 +64,7 @@ impl Params {
         });
         Self {
             name: name.and_then(|value| text(value.scalar)),
+            arguments: arguments.map(|value| value.span),
             task_id: task_id.and_then(|value| text(value.scalar)),
             is_continued: cursor.is_some(),
             progress_token: progress_token.and_then(|value| Id::parse(&value.scalar?)),
@@ -93,9 +95,8 @@ pub(crate) fn purpose(
         "initialize" | "server/discover" => Purpose::Handshake,
         "tools/list" => Purpose::ToolList { is_continued: params.is_continued },
         "tools/call" => {
-            let called = params.name.map(Arc::<str>::from);
-            called
-                .map_or(Purpose::Other, |called| Purpose::ToolCall { tool: called.clone(), called })
+            let Some(called) = params.name.map(Arc::<str>::from) else { return Purpose::Other };
+            Purpose::ToolCall { tool: called.clone(), called, arguments: params.arguments }
         }
         "tasks/result" => {
             origin(params.task_id).map_or(Purpose::Other, |origin| Purpose::TaskResult { origin })
@@ -106,6 +107,16 @@ pub(crate) fn purpose(
         "subscriptions/listen" => Purpose::Subscription,
         _ => Purpose::Other,
     }
+}
+
+/// What a call says whose arguments name a server's tool: the server, the tool, and where the arguments stand
+/// that are for the tool.
+pub(crate) fn call_within(
+    source: Source<'_>,
+    arguments: &Range<u64>,
+) -> Option<(String, String, Option<Range<u64>>)> {
+    let [server, tool, inner] = source.members(arguments, ["server", "tool", "arguments"]);
+    Some((text(server?.scalar)?, text(tool?.scalar)?, inner.map(|value| value.span)))
 }
 
 /// Tells a tool's result from an acknowledgement that stands in its place.

@@ -174,6 +174,7 @@ mod tests {
                     progress_token: None,
                     arguments: OnceLock::new(),
                     number: *number,
+                    asked_at: std::time::Instant::now(),
                     cancellation: Cancellation::default(),
                 })
             })

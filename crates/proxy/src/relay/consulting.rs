@@ -13,6 +13,7 @@ use super::{Consultation, Outgoing, Part, PartSubject, Relay};
 use crate::{
     body::{Body, Message, Payload},
     chain::{CallVerdict, ToClient},
+    metrics::Outcome,
     session::Call,
 };
 
@@ -131,6 +132,7 @@ impl Decided {
                 return;
             }
             Some(CallVerdict::Answer(result)) if relay.session().pending_mut().settle(call) => {
+                relay.chain.count_answer(call, Outcome::Result);
                 let line = reply::result(&call.id, &result);
                 self.answers.push(Message::of(vec![line.into()]));
             }

@@ -31,42 +31,56 @@ pub enum Prefix {
 pub struct Names {
     separator: String,
     prefix: Prefix,
-    upstreams: Vec<UpstreamName>,
+    upstreams: RwLock<Arc<[UpstreamName]>>,
     /// The tools whose names do not say whose they are.
-    learnt: RwLock<HashMap<String, (usize, Arc<str>)>>,
+    learnt: RwLock<HashMap<String, (UpstreamName, Arc<str>)>>,
 }
 
 impl Names {
-    /// The names of what `upstreams` have, in their order.
+    /// The names of what `upstreams` have.
     pub fn new(separator: String, prefix: Prefix, upstreams: Vec<UpstreamName>) -> Self {
+        let upstreams = RwLock::new(upstreams.into());
         Self { separator, prefix, upstreams, learnt: RwLock::default() }
     }
 
-    /// The upstreams, in their order.
-    pub fn upstreams(&self) -> &[UpstreamName] {
-        &self.upstreams
+    /// From now on these are the upstreams.
+    pub(crate) fn rearrange(&self, upstreams: Vec<UpstreamName>) {
+        self.learnt.write().retain(|_, (upstream, _)| upstreams.contains(upstream));
+        *self.upstreams.write() = upstreams.into();
     }
 
     /// The upstream that has this tool, and what it is called there, as far as the name or the lists tell.
     pub(crate) fn tool(&self, called: &str) -> Option<(UpstreamName, Arc<str>)> {
         let learnt = self.learnt.read().get(called).cloned();
-        let (upstream, own) =
-            learnt.or_else(|| self.split(called).map(|(upstream, own)| (upstream, own.into())))?;
-        Some((self.upstreams[upstream].clone(), own))
+        learnt.or_else(|| self.split(called).map(|(upstream, own)| (upstream, own.into())))
+    }
+
+    /// The upstream with this name.
+    pub(crate) fn upstream(&self, name: &str) -> Option<UpstreamName> {
+        self.upstreams.read().iter().find(|it| it.as_str() == name).cloned()
+    }
+
+    /// The name that leads to an upstream's tool.
+    pub fn leading_to(&self, upstream: &UpstreamName, own: &str) -> String {
+        let learnt = self.learnt.read();
+        let name = learnt.iter().find(|(_, (it, name))| it == upstream && **name == *own);
+        name.map_or_else(|| self.joined(upstream, own), |(name, _)| name.clone())
     }
 
     /// What a name says by itself: the upstream, and the name there.
-    pub(crate) fn split<'n>(&self, called: &'n str) -> Option<(usize, &'n str)> {
+    pub(crate) fn split<'n>(&self, called: &'n str) -> Option<(UpstreamName, &'n str)> {
         let after = |upstream: &UpstreamName| {
             called.strip_prefix(upstream.as_str())?.strip_prefix(self.separator.as_str())
         };
-        let found = self.upstreams.iter().enumerate().filter_map(|(at, it)| Some((at, after(it)?)));
+        let upstreams = self.upstreams.read();
+        let found = upstreams.iter().filter_map(|it| Some((it, after(it)?)));
         // Of `a` and `a-b`, with `-` between, the longer one is meant.
-        found.filter(|(_, own)| !own.is_empty()).min_by_key(|(_, own)| own.len())
+        let found = found.filter(|(_, own)| !own.is_empty()).min_by_key(|(_, own)| own.len());
+        found.map(|(upstream, own)| (upstream.clone(), own))
     }
 
     /// What is offered under which name, in the order in which it is given: upstreams, and names there.
-    pub(crate) fn offered(&self, all: &[(usize, &str)]) -> Vec<String> {
+    pub(crate) fn offered(&self, all: &[(&UpstreamName, &str)]) -> Vec<String> {
         let mut owners: HashMap<&str, usize> = HashMap::new();
         for (_, own) in all {
             *owners.entry(own).or_default() += 1;
@@ -76,13 +90,9 @@ impl Names {
             let stands_alone = self.prefix == Prefix::WhereNeeded
                 && owners.get(own) == Some(&1)
                 && self.split(own).is_none();
-            let name = if stands_alone {
-                (*own).to_owned()
-            } else {
-                format!("{}{}{own}", self.upstreams[*upstream], self.separator)
-            };
+            let name = if stands_alone { (*own).to_owned() } else { self.joined(upstream, own) };
             let fits = name.chars().count() <= MAX_CHARACTERS && !taken.contains(&name);
-            let name = if fits { name } else { shortened(&name, *upstream) };
+            let name = if fits { name } else { shortened(&name, upstream) };
             taken.insert(name.clone());
             name
         });
@@ -90,29 +100,38 @@ impl Names {
     }
 
     /// Learns which tools are offered under which names.
-    pub(crate) fn learn(&self, tools: impl IntoIterator<Item = (String, usize, Arc<str>)>) {
+    pub(crate) fn learn<'t>(
+        &self,
+        tools: impl IntoIterator<Item = (&'t str, &'t UpstreamName, &'t Arc<str>)>,
+    ) {
         let mut learnt = self.learnt.write();
         for (name, upstream, own) in tools {
-            if self.split(&name) != Some((upstream, &own)) {
-                learnt.insert(name, (upstream, own));
+            let says_so =
+                self.split(name).is_some_and(|(it, rest)| it == *upstream && *rest == **own);
+            if !says_so {
+                learnt.insert(name.to_owned(), (upstream.clone(), own.clone()));
             }
         }
     }
 
     /// The name of what nobody asks for by its name, so that it need not be one of a kind.
-    pub(crate) fn shown(&self, upstream: usize, own: &str) -> String {
+    pub(crate) fn shown(&self, upstream: &UpstreamName, own: &str) -> String {
         match self.prefix {
-            Prefix::Always => format!("{}{}{own}", self.upstreams[upstream], self.separator),
+            Prefix::Always => self.joined(upstream, own),
             Prefix::WhereNeeded => own.to_owned(),
         }
+    }
+
+    fn joined(&self, upstream: &UpstreamName, own: &str) -> String {
+        format!("{upstream}{}{own}", self.separator)
     }
 }
 
 /// The beginning of a name, and what tells it from others that begin so. The same in every process.
-fn shortened(name: &str, upstream: usize) -> String {
+fn shortened(name: &str, upstream: &UpstreamName) -> String {
     const MARK_CHARACTERS: usize = 9;
     // FNV-1a: clients remember names, so the mark must not change with us.
-    let bytes = name.bytes().chain(upstream.to_le_bytes());
+    let bytes = name.bytes().chain(upstream.as_str().bytes());
     let mark = bytes
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     let beginning: String = name.chars().take(MAX_CHARACTERS - MARK_CHARACTERS).collect();
@@ -123,9 +142,22 @@ fn shortened(name: &str, upstream: usize) -> String {
 mod tests {
     use super::*;
 
+    fn up(name: &str) -> UpstreamName {
+        UpstreamName::new(name)
+    }
+
     fn names(separator: &str, prefix: Prefix, upstreams: &[&str]) -> Names {
-        let upstreams = upstreams.iter().map(|name| UpstreamName::new(*name)).collect();
-        Names::new(separator.to_owned(), prefix, upstreams)
+        Names::new(separator.to_owned(), prefix, upstreams.iter().map(|name| up(name)).collect())
+    }
+
+    fn offered(names: &Names, all: &[(&str, &str)]) -> Vec<String> {
+        let upstreams: Vec<UpstreamName> = all.iter().map(|(name, _)| up(name)).collect();
+        let all: Vec<_> = upstreams.iter().zip(all).map(|(it, (_, own))| (it, *own)).collect();
+        names.offered(&all)
+    }
+
+    fn learn(names: &Names, name: &str, upstream: &str, own: &str) {
+        names.learn([(name, &up(upstream), &own.into())]);
     }
 
     fn tool(names: &Names, called: &str) -> Option<(String, String)> {
@@ -145,7 +177,7 @@ mod tests {
         for unknown in ["log", "git__", "gitlog", "other__log", "__log"] {
             assert_eq!(tool(&names, unknown), None, "{unknown}");
         }
-        assert_eq!(names.offered(&[(0, "log"), (1, "log")]), ["git__log", "time__log"]);
+        assert_eq!(offered(&names, &[("git", "log"), ("time", "log")]), ["git__log", "time__log"]);
     }
 
     #[test]
@@ -153,10 +185,11 @@ mod tests {
         let names = names("-", Prefix::Always, &["a", "a-b"]);
         assert_eq!(tool(&names, "a-b-c"), of("a-b", "c"));
         assert_eq!(tool(&names, "a-c"), of("a", "c"));
-        let offered = names.offered(&[(0, "b-c"), (1, "c")]);
+        let offered = offered(&names, &[("a", "b-c"), ("a-b", "c")]);
         assert_eq!(offered[0], "a-b-c");
         assert!(offered[1].starts_with("a-b-c_"), "{offered:?}");
-        names.learn([(offered[0].clone(), 0, "b-c".into()), (offered[1].clone(), 1, "c".into())]);
+        learn(&names, &offered[0], "a", "b-c");
+        learn(&names, &offered[1], "a-b", "c");
         assert_eq!(tool(&names, &offered[0]), of("a", "b-c"));
         assert_eq!(tool(&names, &offered[1]), of("a-b", "c"));
     }
@@ -164,22 +197,24 @@ mod tests {
     #[test]
     fn a_name_stands_alone_where_one_upstream_has_it() {
         let names = names("__", Prefix::WhereNeeded, &["git", "svn"]);
-        let offered = names.offered(&[(0, "log"), (0, "blame"), (1, "log"), (1, "git__x")]);
-        assert_eq!(offered, ["git__log", "blame", "svn__log", "svn__git__x"]);
+        let all = [("git", "log"), ("git", "blame"), ("svn", "log"), ("svn", "git__x")];
+        assert_eq!(offered(&names, &all), ["git__log", "blame", "svn__log", "svn__git__x"]);
         assert_eq!(tool(&names, "blame"), None);
-        names.learn([("blame".to_owned(), 0, "blame".into())]);
+        learn(&names, "blame", "git", "blame");
         assert_eq!(tool(&names, "blame"), of("git", "blame"));
+        names.rearrange(vec![up("svn")]);
+        assert_eq!(tool(&names, "blame"), None, "it is not known of whom is not there any more");
     }
 
     #[test]
     fn a_name_that_is_too_long_is_cut_and_told_apart() {
         let names = names("__", Prefix::Always, &["git"]);
         let (a, b) = (format!("{}a", "x".repeat(80)), format!("{}b", "x".repeat(80)));
-        let offered = names.offered(&[(0, &a), (0, &b), (0, &"ü".repeat(59))]);
+        let offered = offered(&names, &[("git", &a), ("git", &b), ("git", &"ü".repeat(59))]);
         assert!(offered.iter().all(|name| name.chars().count() <= 64), "{offered:?}");
         assert!(offered[0] != offered[1] && offered[0].starts_with("git__xxx"));
         assert_eq!(offered[2], format!("git__{}", "ü".repeat(59)));
-        names.learn([(offered[1].clone(), 0, b.as_str().into())]);
+        learn(&names, &offered[1], "git", &b);
         assert_eq!(tool(&names, &offered[1]), of("git", &b));
     }
 }

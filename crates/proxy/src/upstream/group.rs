@@ -17,9 +17,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tokio::{
-    sync::{Notify, mpsc},
+    sync::{Notify, broadcast, mpsc},
     time,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -31,23 +31,23 @@ use self::{
 };
 pub use self::{
     link::Way,
-    member::{MemberSettings, Standing, State},
+    member::{MemberSettings, OfferedTool, Standing, State},
 };
 use super::beside::{self, Incoming, Session, Stop, told};
 use crate::{
     body::{Body, Message, Spool},
     limits,
-    router::Names,
+    router::{Names, UpstreamName},
 };
 
-/// The upstreams of a group, and what holds for them.
+/// The upstreams of groups, and what holds for them. It can change while they are under way.
 pub struct GroupSettings {
-    /// What they and their tools are called.
-    pub names: Arc<Names>,
-    /// How each is reached, in the order of their names.
-    pub plans: Vec<Plan>,
-    /// What is known of them from before.
-    pub memory: Option<Arc<dyn Memory>>,
+    names: Arc<Names>,
+    plans: RwLock<Arc<Vec<Plan>>>,
+    memory: Option<Arc<dyn Memory>>,
+    changes: broadcast::Sender<Change>,
+    /// How the upstreams stand, and what they offer, as the group says in which something changed last.
+    latest: Mutex<(Arc<[Standing]>, Arc<[OfferedTool]>)>,
 }
 
 /// How an upstream of a group is reached.
@@ -56,25 +56,78 @@ pub struct Plan {
     pub settings: MemberSettings,
     /// The way there.
     pub way: Way,
+    /// What it is remembered by: another one if it may have other tools.
+    pub key: String,
+    /// What tells it from one with the same name of which something else is written.
+    pub fingerprint: String,
 }
 
-/// Remembers what upstreams have, from one process to the next, and how they stand.
+/// Remembers what upstreams have, from one process to the next.
 pub trait Memory: Send + Sync {
-    /// The tools that this upstream had: the result of a list.
-    fn tools(&self, upstream: usize) -> Option<Vec<u8>>;
+    /// The tools that the upstream with this key had: the result of a list.
+    fn tools(&self, key: &str) -> Option<Vec<u8>>;
 
     /// These are the tools of an upstream: the result of a list.
-    fn remember_tools(&self, upstream: usize, result: &[u8]);
+    fn remember_tools(&self, key: &str, result: &[u8]);
+}
 
-    /// This is how the upstreams stand.
-    fn stand(&self, standings: Vec<Standing>);
+#[derive(Clone)]
+enum Change {
+    /// There are other plans.
+    Plans,
+    /// An upstream is to be started anew.
+    Restart(UpstreamName),
+}
+
+impl GroupSettings {
+    /// Settings of groups whose upstreams are called as `names` say.
+    pub fn new(names: Arc<Names>, plans: Vec<Plan>, memory: Option<Arc<dyn Memory>>) -> Self {
+        let (changes, _) = broadcast::channel(limits::CHANGES_OF_A_GROUP);
+        let latest = Mutex::new((Arc::new([]) as Arc<[_]>, Arc::new([]) as Arc<[_]>));
+        Self { names, plans: RwLock::new(Arc::new(plans)), memory, changes, latest }
+    }
+
+    /// How each upstream stands, in their order.
+    pub fn standings(&self) -> Arc<[Standing]> {
+        self.latest.lock().0.clone()
+    }
+
+    /// All tools of theirs that are known.
+    pub fn tools(&self) -> Arc<[OfferedTool]> {
+        self.latest.lock().1.clone()
+    }
+
+    /// The name by which an upstream's tool can be called, whether or not it is known.
+    pub fn leading_to(&self, upstream: &UpstreamName, tool: &str) -> String {
+        self.names.leading_to(upstream, tool)
+    }
+
+    /// From now on these are the upstreams. Those that are as they were go on.
+    pub fn rearrange(&self, plans: Vec<Plan>) {
+        self.names.rearrange(plans.iter().map(|plan| plan.settings.name.clone()).collect());
+        *self.plans.write() = Arc::new(plans);
+        // Where there is no group there is nobody to tell.
+        let _ = self.changes.send(Change::Plans);
+    }
+
+    /// Starts an upstream anew, wherever it is under way.
+    pub fn restart(&self, name: &UpstreamName) {
+        let _ = self.changes.send(Change::Restart(name.clone()));
+    }
+
+    fn plans(&self) -> Arc<Vec<Plan>> {
+        self.plans.read().clone()
+    }
 }
 
 /// Upstreams under way.
 pub(crate) struct Group {
     settings: Arc<GroupSettings>,
     board: Mutex<Switchboard>,
-    links: Vec<Link>,
+    /// In the order of the switchboard's places.
+    links: RwLock<Vec<Arc<Link>>>,
+    spool: Spool,
+    grace: Duration,
     to_client: mpsc::Sender<Message>,
     /// The next timer may be an earlier one.
     is_rescheduled: Notify,
@@ -115,7 +168,8 @@ async fn run(settings: Arc<GroupSettings>, spool: Spool, grace: Duration, sessio
     };
     tokio::select! {
         () = reading => {}
-        () = told(&mut stop, Stop::Soon) => {}
+        // What is under way may come to its end.
+        () = told(&mut stop, Stop::Soon) => drop(time::timeout(grace, group.answered()).await),
     }
     tokio::select! {
         () = group.end() => {}
@@ -132,35 +186,81 @@ impl Group {
         spool: &Spool,
         grace: Duration,
     ) -> (Arc<Self>, mpsc::Receiver<Message>) {
-        let members = settings.plans.iter().map(|plan| plan.settings.clone()).collect();
-        let mut board = Switchboard::new(settings.names.clone(), members);
-        let mut links = Vec::new();
-        let mut all_orders = Vec::new();
-        for (at, plan) in settings.plans.iter().enumerate() {
-            let memory = settings.memory.as_ref().and_then(|memory| memory.tools(at));
-            if let Some(items) = memory.and_then(|result| lists::items(Kind::Tools, &result)) {
-                board.remember(at, Kind::Tools, items);
-            }
-            let name = plan.settings.name.clone();
-            let (link, orders) = Link::new(name, plan.way.clone(), spool.clone(), grace);
-            links.push(link);
-            all_orders.push(orders);
-        }
+        let changes = settings.changes.subscribe();
+        let board = Switchboard::new(settings.names.clone());
         let (to_client, said) = mpsc::channel(limits::MESSAGES_OF_A_GROUP);
         let group = Arc::new(Self {
             settings,
             board: Mutex::new(board),
-            links,
+            links: RwLock::default(),
+            spool: spool.clone(),
+            grace,
             to_client,
             is_rescheduled: Notify::new(),
             closing: CancellationToken::new(),
             at_work: TaskTracker::new(),
         });
-        for (at, orders) in all_orders.into_iter().enumerate() {
-            group.at_work.spawn(link::attend(group.clone(), at, orders));
-        }
+        // Nobody has said anything yet, so there is nothing else to be done.
+        drop(group.arranged());
+        group.remember();
         group.at_work.spawn(group.clone().keep_time());
+        group.at_work.spawn(group.clone().heed(changes));
         (group, said)
+    }
+
+    /// Takes over the plans as they are now: upstreams that are as they were go on.
+    fn arranged(self: &Arc<Self>) -> Vec<Effect> {
+        let plans = self.settings.plans();
+        let (mut links, mut board) = (self.links.write(), self.board.lock());
+        let mut order = Vec::new();
+        for plan in plans.iter() {
+            let is_same =
+                |link: &Arc<Link>| link.fingerprint == plan.fingerprint && !link.is_removed();
+            if let Some(at) = links.iter().position(is_same) {
+                order.push(at);
+                continue;
+            }
+            let at = board.add(plan.settings.clone());
+            let known = self.settings.memory.as_ref().and_then(|memory| memory.tools(&plan.key));
+            if let Some(items) = known.and_then(|result| lists::items(Kind::Tools, &result)) {
+                board.remember(at, Kind::Tools, items);
+            }
+            let (link, orders) = Link::new(plan, self.spool.clone(), self.grace);
+            links.push(Arc::new(link));
+            order.push(at);
+            self.at_work.spawn(link::attend(self.clone(), at, orders));
+        }
+        for (at, link) in links.iter().enumerate() {
+            if !order.contains(&at) {
+                link.remove();
+            }
+        }
+        board.arrange(order, Instant::now())
+    }
+
+    /// Heeds what changes in the settings.
+    async fn heed(self: Arc<Self>, mut changes: broadcast::Receiver<Change>) {
+        loop {
+            let change = tokio::select! {
+                change = changes.recv() => change,
+                () = self.closing.cancelled() => return,
+            };
+            match change {
+                Ok(Change::Restart(name)) => {
+                    self.decide(|board, now| board.restart(&name, now)).await;
+                }
+                // Whatever was missed, the plans are those that hold.
+                Ok(Change::Plans) | Err(broadcast::error::RecvError::Lagged(_)) => {
+                    let effects = self.arranged();
+                    self.decide(|_, _| effects).await;
+                }
+                Err(broadcast::error::RecvError::Closed) => return,
+            }
+        }
+    }
+
+    fn link(&self, member: usize) -> Arc<Link> {
+        self.links.read()[member].clone()
     }
 
     /// Takes a line of the client's.
@@ -192,9 +292,9 @@ impl Group {
             match effect {
                 // A client that is gone is noticed by its session.
                 Effect::ToClient(message) => drop(self.to_client.send(message).await),
-                Effect::ToMember(member, message) => self.links[member].send(message),
-                Effect::Start(member) => self.links[member].start(),
-                Effect::End(member) => self.links[member].end(),
+                Effect::ToMember(member, message) => self.link(member).send(message),
+                Effect::Start(member) => self.link(member).start(),
+                Effect::End(member) => self.link(member).end(),
                 Effect::Stand => self.remember(),
             }
         }
@@ -202,14 +302,18 @@ impl Group {
 
     /// Tells whoever remembers how the upstreams stand, and what they have.
     fn remember(&self) {
-        let Some(memory) = &self.settings.memory else { return };
-        let (standings, tools) = {
+        // Those that end with their client are not down.
+        if self.closing.is_cancelled() {
+            return;
+        }
+        let (standings, offered, new) = {
             let mut board = self.board.lock();
-            (board.standings(), board.new_tools())
+            (board.standings(), board.offered_tools(), board.new_tools())
         };
-        memory.stand(standings);
-        for (member, result) in tools {
-            memory.remember_tools(member, &result);
+        *self.settings.latest.lock() = (standings.into(), offered.into());
+        let Some(memory) = &self.settings.memory else { return };
+        for (member, result) in new {
+            memory.remember_tools(&self.link(member).key, &result);
         }
     }
 

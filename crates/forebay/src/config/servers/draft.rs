@@ -24,6 +24,7 @@ pub(in crate::config) struct Draft {
     pub(super) allow: Vec<Glob>,
     pub(super) deny: Vec<Glob>,
     pub(super) keeping: Keeping,
+    pub(super) watch: Vec<PathBuf>,
     pub(super) lacks: Vec<String>,
 }
 
@@ -45,6 +46,7 @@ impl Default for Draft {
             allow: Vec::new(),
             deny: Vec::new(),
             keeping: Keeping::default(),
+            watch: Vec::new(),
             lacks: Vec::new(),
         }
     }
@@ -84,6 +86,7 @@ impl Draft {
             allow: self.allow,
             deny: self.deny,
             keeping: self.keeping,
+            watch: self.watch,
             lacks: self.lacks,
         }
     }

@@ -10,7 +10,7 @@ use crate::config::{
 
 /// How a server is started, and what goes with it.
 pub(in crate::config) const COMMAND: &str = "command";
-pub(in crate::config) const OF_COMMAND: [&str; 3] = ["args", "env", "cwd"];
+pub(in crate::config) const OF_COMMAND: [&str; 4] = ["args", "env", "cwd", "watch"];
 /// Where a server is, and what goes with it.
 pub(in crate::config) const URL: &str = "url";
 pub(in crate::config) const OF_URL: [&str; 2] = ["headers", "ca_file"];
@@ -18,8 +18,8 @@ pub(in crate::config) const OF_URL: [&str; 2] = ["headers", "ca_file"];
 pub(in crate::config) const TOOLS: &str = "tools";
 
 /// In which of them `${…}` stands for a variable.
-pub(in crate::config) const EXPANDED: [&str; 6] =
-    ["command", "args", "env", "cwd", "url", "headers"];
+pub(in crate::config) const EXPANDED: [&str; 7] =
+    ["command", "args", "env", "cwd", "watch", "url", "headers"];
 
 /// In seconds.
 const DAY: u64 = 24 * 60 * 60;
@@ -108,6 +108,12 @@ pub(in crate::config) const KEYS: &[Setting<Draft>] = &[
                 set: |server| server.sharing = Sharing::Apart,
             },
         ]),
+    },
+    Setting {
+        key: "watch",
+        default: "[]",
+        meaning: "Files and folders that it is made of. When one changes, it is started anew, and clients stay connected.",
+        kind: Kind::Paths(|server, paths| server.watch = paths),
     },
     Setting {
         key: "timeout",

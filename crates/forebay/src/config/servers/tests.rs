@@ -73,6 +73,7 @@ fn a_server_needs_no_more_than_a_command_or_a_url() {
         allow: vec![],
         deny: vec![],
         keeping: Keeping::default(),
+        watch: vec![],
         lacks: vec![],
     };
     assert_eq!(command, expected);
@@ -125,6 +126,7 @@ threshold = 7
             excluded_tools: globs(&["ping"]),
             tools: vec![rule("z*", When::Never), rule("a", When::Over(7))],
         },
+        watch: vec![],
         lacks: vec![],
     };
     assert_eq!(server, expected, "rules in the order of the file");

@@ -10,6 +10,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
 };
+use serde_json::Value;
 use tokio::{
     net::{TcpListener, TcpStream},
     runtime,
@@ -30,7 +31,7 @@ use crate::{
     descriptors, limits,
     relay::Relay,
     streamable::look::look,
-    upstream::{Command, GroupSettings, Remote, child},
+    upstream::{Command, GroupSettings, Remote, Standing, State, child},
 };
 
 /// Where clients send their messages.
@@ -66,6 +67,8 @@ struct Endpoint {
     context: Arc<EndpointContext>,
     gate: Gate,
     upstream: Backend,
+    /// The servers, where there are many.
+    group: Option<Arc<GroupSettings>>,
 }
 
 enum Backend {
@@ -118,6 +121,10 @@ async fn listen(
     let mut told_to_end = EndSignals::new().map_err(ProxyError::Setup)?;
     let name = relay.upstream().clone();
     let context = Arc::new(EndpointContext::new(relay, settings.spool));
+    let group = match &upstream {
+        Upstream::Group(group, _) => Some(group.clone()),
+        Upstream::Command(..) | Upstream::Remote(_) | Upstream::Nothing(_) => None,
+    };
     let upstream = match upstream {
         Upstream::Command(command, limits) => {
             Backend::Hosting(Hosting::of_children(context.clone(), command, name, limits))
@@ -130,7 +137,7 @@ async fn listen(
         }
         Upstream::Nothing(why) => Backend::Refusing(why),
     };
-    let endpoint = Arc::new(Endpoint { context, gate: settings.gate, upstream });
+    let endpoint = Arc::new(Endpoint { context, gate: settings.gate, upstream, group });
     ready(local);
     let connections = GracefulShutdown::new();
     loop {
@@ -189,8 +196,10 @@ impl Endpoint {
 
     async fn answer(&self, request: Request<Incoming>, local: SocketAddr) -> Response<reply::Body> {
         let path = request.uri().path();
-        if path == "/healthz" {
-            return self.health();
+        match path {
+            "/healthz" => return self.health(),
+            "/readyz" => return self.readiness(),
+            _ => {}
         }
         if let Some(answer) = self.gate.answer_to_preflight(&request) {
             return answer;
@@ -209,6 +218,9 @@ impl Endpoint {
     /// Answers a request of someone who may come in.
     async fn let_in(&self, request: Request<Incoming>) -> Response<reply::Body> {
         let path = request.uri().path();
+        if path == "/metrics" && request.method() == Method::GET {
+            return self.metrics();
+        }
         if path.trim_end_matches('/') != ENDPOINT {
             let text = format!("there is nothing here; the endpoint is {ENDPOINT}");
             return reply::text(StatusCode::NOT_FOUND, &text);
@@ -278,6 +290,59 @@ impl Endpoint {
         }
     }
 
+    /// For Prometheus: what has passed, in numbers.
+    fn metrics(&self) -> Response<reply::Body> {
+        let Some(metrics) = self.context.metrics() else {
+            return reply::text(StatusCode::NOT_FOUND, "nothing is counted");
+        };
+        let mut response =
+            reply::text(StatusCode::OK, &metrics.text(self.sessions(), &self.standings()));
+        let form = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(form));
+        response
+    }
+
+    /// For whoever sends us requests: whether we could answer them. Servers that are started when they are
+    /// needed are not waited for.
+    fn readiness(&self) -> Response<reply::Body> {
+        let standings = self.standings();
+        let is_down = |it: &Standing| it.state == State::Down;
+        let (state, status) = match &self.upstream {
+            _ if self.context.closing.is_cancelled() => {
+                ("closing", StatusCode::SERVICE_UNAVAILABLE)
+            }
+            Backend::Refusing(_) => ("refusing", StatusCode::SERVICE_UNAVAILABLE),
+            _ if !standings.is_empty() && standings.iter().all(is_down) => {
+                ("all servers are down", StatusCode::SERVICE_UNAVAILABLE)
+            }
+            Backend::Hosting(_) | Backend::Passing(_) => ("ready", StatusCode::OK),
+        };
+        // Whoever has to show a token elsewhere learns nothing else without one.
+        let servers: Vec<String> = standings
+            .iter()
+            .filter(|_| self.gate.token.is_none())
+            .map(|it| format!("{}:\"{}\"", Value::from(it.name.as_str()), it.state.as_str()))
+            .collect();
+        let servers = match servers.as_slice() {
+            [] => String::new(),
+            all => format!(",\"servers\":{{{}}}", all.join(",")),
+        };
+        let json = format!("{{\"status\":\"{state}\"{servers}}}\n");
+        reply::json_bytes(status, json.into())
+    }
+
+    fn standings(&self) -> Arc<[Standing]> {
+        self.group.as_ref().map_or_else(|| Arc::new([]) as Arc<[_]>, |group| group.standings())
+    }
+
+    fn sessions(&self) -> usize {
+        match &self.upstream {
+            Backend::Hosting(hosting) => hosting.count(),
+            Backend::Passing(passing) => passing.count(),
+            Backend::Refusing(_) => 0,
+        }
+    }
+
     /// For whoever watches over us: that we are there, and how many sessions we hold.
     fn health(&self) -> Response<reply::Body> {
         let (state, status) = match &self.upstream {
@@ -291,8 +356,9 @@ impl Endpoint {
         let sessions = match &self.upstream {
             _ if self.gate.token.is_some() => String::new(),
             Backend::Refusing(_) => String::new(),
-            Backend::Hosting(hosting) => format!(",\"sessions\":{}", hosting.count()),
-            Backend::Passing(passing) => format!(",\"sessions\":{}", passing.count()),
+            Backend::Hosting(_) | Backend::Passing(_) => {
+                format!(",\"sessions\":{}", self.sessions())
+            }
         };
         let json = format!("{{\"status\":\"{state}\"{sessions}}}\n");
         reply::json_bytes(status, json.into())

@@ -1,13 +1,19 @@
 //! The way to one upstream of a group: it is started when that is wished, heard while it is there, and seen
 //! off.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use futures_util::stream::poll_fn;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use super::Group;
+use super::{Group, Plan};
 use crate::{
     ProxyError,
     body::{Message, Spool},
@@ -32,6 +38,9 @@ pub enum Way {
 pub(super) struct Link {
     name: UpstreamName,
     way: Way,
+    pub(super) key: String,
+    pub(super) fingerprint: String,
+    is_removed: AtomicBool,
     spool: Spool,
     grace: Duration,
     orders: mpsc::UnboundedSender<Order>,
@@ -47,13 +56,32 @@ pub(super) enum Order {
 
 impl Link {
     pub(super) fn new(
-        name: UpstreamName,
-        way: Way,
+        plan: &Plan,
         spool: Spool,
         grace: Duration,
     ) -> (Self, mpsc::UnboundedReceiver<Order>) {
         let (orders, inbox) = mpsc::unbounded_channel();
-        (Self { name, way, spool, grace, orders, input: Mutex::default() }, inbox)
+        let link = Self {
+            name: plan.settings.name.clone(),
+            way: plan.way.clone(),
+            key: plan.key.clone(),
+            fingerprint: plan.fingerprint.clone(),
+            is_removed: AtomicBool::new(false),
+            spool,
+            grace,
+            orders,
+            input: Mutex::default(),
+        };
+        (link, inbox)
+    }
+
+    /// It is not one of the group any more.
+    pub(super) fn remove(&self) {
+        self.is_removed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_removed(&self) -> bool {
+        self.is_removed.load(Ordering::Relaxed)
     }
 
     pub(super) fn start(&self) {
@@ -95,7 +123,7 @@ pub(super) async fn attend(
     member: usize,
     mut orders: mpsc::UnboundedReceiver<Order>,
 ) {
-    let link = &group.links[member];
+    let link = &group.link(member);
     loop {
         tokio::select! {
             order = orders.recv() => match order {
@@ -125,7 +153,7 @@ async fn converse(
     Opened { input: pipe, mut output }: Opened,
     orders: &mut mpsc::UnboundedReceiver<Order>,
 ) -> String {
-    let link = &group.links[member];
+    let link = &group.link(member);
     let (input, mut messages) = mpsc::unbounded_channel();
     let messages = poll_fn(move |context| messages.poll_recv(context));
     let feeding = tokio::spawn(feed(pipe, messages));

@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use forebay_wire::{scan, walk};
 
-use crate::router::Names;
+use crate::router::{Names, UpstreamName};
 
 /// What there are lists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -162,40 +162,42 @@ pub(super) struct Merged {
 
 impl Merged {
     /// Merges the lists of one kind, which are in the order of the upstreams.
-    pub(super) fn of(kind: Kind, lists: &[(usize, &[Item])], names: &Names) -> Self {
-        let all: Vec<(usize, &Item)> = lists
+    pub(super) fn of(kind: Kind, lists: &[(usize, &UpstreamName, &[Item])], names: &Names) -> Self {
+        let all: Vec<(usize, &UpstreamName, &Item)> = lists
             .iter()
-            .flat_map(|(upstream, items)| items.iter().map(|item| (*upstream, item)))
+            .flat_map(|(at, upstream, items)| items.iter().map(|item| (*at, *upstream, item)))
             .collect();
-        let mut merged = match kind {
+        // The only upstream that has it; `None` if there are several.
+        let mut owners: HashMap<&str, Option<usize>> = HashMap::new();
+        for (at, _, item) in &all {
+            let owner = owners.entry(&item.own).or_insert(Some(*at));
+            *owner = owner.filter(|owner| owner == at);
+        }
+        let mut merged = Self::default();
+        let offered = match kind {
             Kind::Tools | Kind::Prompts => {
-                let owned: Vec<(usize, &str)> =
-                    all.iter().map(|(at, it)| (*at, &*it.own)).collect();
-                let offered = names.offered(&owned);
-                let json = all.iter().zip(&offered).map(|((_, item), name)| item.named(name));
-                let json = json.collect();
-                let names = offered.into_iter().zip(all);
-                let names = names.map(|(name, (at, item))| (name, at, item.own.clone())).collect();
-                Self { json, names, places: HashMap::new() }
+                let owned: Vec<_> = all.iter().map(|(_, name, item)| (*name, &*item.own)).collect();
+                names.offered(&owned)
             }
-            Kind::Resources | Kind::Templates => {
-                let mut merged = Self::default();
-                for (upstream, item) in &all {
-                    let is_shared = kind == Kind::Resources
-                        && all.iter().any(|(at, other)| at != upstream && other.own == item.own);
-                    let uri = if is_shared {
-                        uri_of(&names.upstreams()[*upstream], &item.own)
-                    } else {
-                        item.own.to_string()
-                    };
-                    let named = item.named(&names.shown(*upstream, &item.name()));
-                    let json = if is_shared { with_uri(&named, &uri) } else { named };
-                    merged.json.push(json);
-                    merged.names.push((uri, *upstream, item.own.clone()));
-                }
-                merged
-            }
+            Kind::Resources | Kind::Templates => all
+                .iter()
+                .map(|(_, upstream, item)| {
+                    let is_shared = kind == Kind::Resources && owners[&*item.own].is_none();
+                    if is_shared { uri_of(upstream, &item.own) } else { item.own.to_string() }
+                })
+                .collect(),
         };
+        for ((at, upstream, item), name) in all.into_iter().zip(offered) {
+            let json = match kind {
+                Kind::Tools | Kind::Prompts => item.named(&name),
+                Kind::Resources | Kind::Templates => {
+                    let json = item.named(&names.shown(upstream, &item.name()));
+                    if name == *item.own { json } else { with_uri(&json, &name) }
+                }
+            };
+            merged.json.push(json);
+            merged.names.push((name, at, item.own.clone()));
+        }
         let places = merged.names.iter().enumerate().map(|(at, (name, ..))| (name.clone(), at));
         merged.places = places.collect();
         merged
@@ -206,6 +208,12 @@ impl Merged {
         let at = *self.places.get(called)?;
         let (_, upstream, own) = &self.names[at];
         Some((*upstream, own))
+    }
+
+    /// What is offered: its name, whose it is, what it is called there, and how it is listed.
+    pub(super) fn offered(&self) -> impl Iterator<Item = (&str, usize, &Arc<str>, &[u8])> {
+        let names = self.names.iter().zip(&self.json);
+        names.map(|((name, upstream, own), json)| (name.as_str(), *upstream, own, json.as_slice()))
     }
 
     /// The result of a list.
@@ -231,7 +239,7 @@ pub(super) fn items(kind: Kind, result: &[u8]) -> Option<Vec<Item>> {
 const SHARED: &str = "forebay://";
 
 /// The URI of a resource that other upstreams have, too.
-fn uri_of(upstream: &crate::router::UpstreamName, own: &str) -> String {
+fn uri_of(upstream: &UpstreamName, own: &str) -> String {
     format!("{SHARED}{upstream}/{own}")
 }
 
@@ -249,7 +257,7 @@ pub(super) fn fits_template(template: &str, uri: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::router::{Prefix, UpstreamName};
+    use crate::router::Prefix;
 
     fn names(upstreams: &[&str]) -> Names {
         let upstreams = upstreams.iter().map(|name| UpstreamName::new(*name)).collect();
@@ -278,7 +286,8 @@ mod tests {
         let one = page(Kind::Tools, r#"{"tools":[{"name":"log","x":{"name":"y"}}]}"#).items;
         let two = page(Kind::Tools, r#"{"tools":[{"title":"L","name":"log"}]}"#).items;
         let names = names(&["git", "svn"]);
-        let merged = Merged::of(Kind::Tools, &[(0, &one), (1, &two)], &names);
+        let (git, svn) = (UpstreamName::new("git"), UpstreamName::new("svn"));
+        let merged = Merged::of(Kind::Tools, &[(0, &git, &one), (1, &svn, &two)], &names);
         assert_eq!(
             String::from_utf8(merged.result(Kind::Tools)).unwrap(),
             r#"{"tools":[{"name":"git__log","x":{"name":"y"}},{"title":"L","name":"svn__log"}]}"#
@@ -293,7 +302,8 @@ mod tests {
         let one = list(r#"{"resources":[{"uri":"a://1","name":"n"},{"uri":"a://2","name":"m"}]}"#);
         let two = list(r#"{"resources":[{"uri":"a://1","name":"n"}]}"#);
         let names = names(&["git", "svn"]);
-        let merged = Merged::of(Kind::Resources, &[(0, &one), (1, &two)], &names);
+        let (git, svn) = (UpstreamName::new("git"), UpstreamName::new("svn"));
+        let merged = Merged::of(Kind::Resources, &[(0, &git, &one), (1, &svn, &two)], &names);
         let uris: Vec<&str> = merged.names.iter().map(|(uri, ..)| uri.as_str()).collect();
         assert_eq!(uris, ["forebay://git/a://1", "a://2", "forebay://svn/a://1"]);
         let first = String::from_utf8(merged.json[0].clone()).unwrap();

@@ -39,6 +39,21 @@ pub enum State {
     Down,
 }
 
+impl State {
+    /// All of them, in words.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::Idle, "not started"),
+        (Self::Starting, "starting"),
+        (Self::Open, "open"),
+        (Self::Down, "down"),
+    ];
+
+    /// It in words.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+}
+
 /// An upstream as it stands, for people to look at.
 #[derive(Debug, Clone)]
 pub struct Standing {
@@ -54,6 +69,19 @@ pub struct Standing {
     pub last_error: Option<String>,
 }
 
+/// A tool of an upstream's, as clients are offered it.
+#[derive(Debug, Clone)]
+pub struct OfferedTool {
+    /// What clients call it.
+    pub name: String,
+    /// The upstream that has it.
+    pub server: UpstreamName,
+    /// What it is called there.
+    pub own: Arc<str>,
+    /// How it is listed: JSON.
+    pub definition: Vec<u8>,
+}
+
 /// After how many failures in a row an upstream is started only when it is needed.
 const ATTEMPTS: u32 = 5;
 /// An upstream that has been open for this long has not failed to start.
@@ -63,6 +91,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 pub(super) struct Member {
     pub(super) settings: MemberSettings,
+    /// It is not one of the group any more. Its place stays, so that all others keep theirs.
+    pub(super) is_removed: bool,
     pub(super) state: State,
     pub(super) era: Era,
     pub(super) revision: Option<String>,
@@ -81,6 +111,8 @@ pub(super) struct Member {
     reading: [Option<(Vec<Item>, bool)>; 4],
     /// The upstream says that it has another list.
     is_announced: [bool; 4],
+    /// When it is given up, if it is being started.
+    pub(super) opens_by: Option<Instant>,
     opened: Option<Instant>,
     failures: u32,
     /// Not to be started before this.
@@ -104,6 +136,7 @@ impl Member {
     pub(super) fn new(settings: MemberSettings) -> Self {
         Self {
             settings,
+            is_removed: false,
             state: State::Idle,
             era: Era::Unknown,
             revision: None,
@@ -117,6 +150,7 @@ impl Member {
             lists: [const { None }; 4],
             reading: [const { None }; 4],
             is_announced: [false; 4],
+            opens_by: None,
             opened: None,
             failures: 0,
             down_until: None,
@@ -142,6 +176,9 @@ impl Member {
 
     /// True if the list of this kind will not be another soon.
     pub(super) fn is_settled(&self, kind: Option<Kind>) -> bool {
+        if self.is_removed {
+            return true;
+        }
         match (self.state, kind) {
             (State::Down, _) => true,
             (State::Idle, kind) => kind.is_none_or(|kind| self.list(kind).is_some()),
@@ -227,6 +264,20 @@ impl Member {
             self.lists = [const { None }; 4];
         }
         (!is_given_up && !self.settings.is_lazy).then_some(now + pause)
+    }
+
+    /// It is started anew, and has not failed.
+    pub(super) fn is_restarted(&mut self) {
+        self.failures = 0;
+        self.down_until = None;
+    }
+
+    /// It is not one of the group any more.
+    pub(super) fn is_taken_out(&mut self) {
+        self.is_removed = true;
+        self.lists = [const { None }; 4];
+        self.capabilities = Value::Null;
+        self.instructions = None;
     }
 
     pub(super) fn standing(&self) -> Standing {

@@ -52,6 +52,11 @@ impl Client {
         }
     }
 
+    /// True once the client has said something about itself.
+    pub(super) fn has_said_hello(&self) -> bool {
+        self.era != Era::Unknown
+    }
+
     /// The legacy revision that is spoken.
     fn revision(&self) -> &str {
         let asked = self.revision.as_deref();
@@ -98,7 +103,7 @@ impl Client {
     }
 
     /// The answer to a client that opens, from all upstreams.
-    pub(super) fn welcome(&self, era: Era, members: &[Member]) -> Value {
+    pub(super) fn welcome(&self, era: Era, members: &[&Member]) -> Value {
         let mut capabilities = Map::new();
         for member in members {
             match &member.capabilities {
@@ -152,7 +157,7 @@ impl Client {
 }
 
 /// What the upstreams want models to know, each under its name if there are several.
-fn instructions(members: &[Member]) -> Option<String> {
+fn instructions(members: &[&Member]) -> Option<String> {
     if let [sole] = members {
         return sole.instructions.clone();
     }

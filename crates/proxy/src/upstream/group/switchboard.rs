@@ -26,12 +26,12 @@ use self::{changes::Subscription, input::Suspension};
 use super::{
     asking::Asking,
     lists::{self, Item, Kind, Merged},
-    member::{Member, MemberSettings, Standing, State},
+    member::{Member, MemberSettings, OfferedTool, Standing, State},
     opening::{self, Client},
 };
 use crate::{
     body::{Message, Payload},
-    router::Names,
+    router::{Names, UpstreamName},
 };
 
 /// What is to be done.
@@ -66,6 +66,8 @@ const TIMED_OUT: i32 = -32001;
 pub(crate) struct Switchboard {
     names: Arc<Names>,
     members: Vec<Member>,
+    /// Those that are there, in the order in which they are listed.
+    order: Vec<usize>,
     client: Client,
     /// Requests on their way, by their aliases.
     asked: HashMap<u64, Asked>,
@@ -155,10 +157,12 @@ enum Timer {
 }
 
 impl Switchboard {
-    pub(crate) fn new(names: Arc<Names>, members: Vec<MemberSettings>) -> Self {
+    /// A switchboard without upstreams.
+    pub(crate) fn new(names: Arc<Names>) -> Self {
         Self {
             names,
-            members: members.into_iter().map(Member::new).collect(),
+            order: Vec::new(),
+            members: Vec::new(),
             client: Client::default(),
             asked: HashMap::new(),
             aliases: HashMap::new(),
@@ -178,12 +182,11 @@ impl Switchboard {
     /// Takes over the lists of an upstream that are known from before.
     pub(crate) fn remember(&mut self, member: usize, kind: Kind, items: Vec<Item>) {
         self.members[member].remember(kind, items);
-        self.merge(kind);
     }
 
     /// How the upstreams stand, in their order.
     pub(crate) fn standings(&self) -> Vec<Standing> {
-        self.members.iter().map(Member::standing).collect()
+        self.order.iter().map(|at| self.members[*at].standing()).collect()
     }
 
     /// The tools of upstreams that have others than before: results of lists.
@@ -191,6 +194,18 @@ impl Switchboard {
         let new = std::mem::take(&mut self.with_new_tools).into_iter();
         let tools = new.filter_map(|at| Some((at, self.members[at].list(Kind::Tools)?)));
         tools.map(|(at, items)| (at, lists::result(Kind::Tools, items))).collect()
+    }
+
+    /// All tools that are offered.
+    pub(crate) fn offered_tools(&self) -> Vec<OfferedTool> {
+        let merged = &self.merged[Kind::Tools as usize];
+        let offered = merged.offered().map(|(name, member, own, json)| OfferedTool {
+            name: name.to_owned(),
+            server: self.members[member].settings.name.clone(),
+            own: own.clone(),
+            definition: json.to_vec(),
+        });
+        offered.collect()
     }
 
     /// True if the client awaits an answer.
@@ -213,14 +228,16 @@ impl Switchboard {
                 Timer::Request(alias) => self.give_up(alias, now),
                 Timer::Probe(member, alias) => self.probe_failed(member, alias, now),
                 Timer::Opening(member) => {
-                    if self.members[member].state == State::Starting {
+                    let it = &self.members[member];
+                    if it.state == State::Starting && it.opens_by == Some(at) {
                         let patience = self.members[member].settings.start_timeout.as_secs();
                         self.effects.push(Effect::End(member));
                         self.ended(member, &format!("did not open within {patience} s"), now);
                     }
                 }
                 Timer::Retry(member) => {
-                    if self.members[member].state == State::Down {
+                    let it = &self.members[member];
+                    if it.state == State::Down && !it.is_removed {
                         self.start(member, now);
                     }
                 }
@@ -257,6 +274,7 @@ impl Switchboard {
         let starting = &mut self.members[member];
         starting.state = State::Starting;
         let until = now + starting.settings.start_timeout;
+        starting.opens_by = Some(until);
         self.timers.insert((until, Timer::Opening(member)));
         self.effects.push(Effect::Start(member));
         self.effects.push(Effect::Stand);
@@ -264,7 +282,7 @@ impl Switchboard {
 
     /// Starts what is to be there from the beginning.
     fn start_all(&mut self, now: Instant) {
-        for member in 0..self.members.len() {
+        for member in self.order.clone() {
             let is_idle = self.members[member].state == State::Idle;
             let is_known = self.members[member].list(Kind::Tools).is_some();
             if is_idle && !(self.members[member].settings.is_lazy && is_known) {
@@ -375,6 +393,61 @@ impl Switchboard {
 
     /// The only upstream, if there is but one.
     fn sole(&self) -> Option<usize> {
-        (self.members.len() == 1).then_some(0)
+        match self.order.as_slice() {
+            [sole] => Some(*sole),
+            _ => None,
+        }
+    }
+
+    /// The upstreams, in their order.
+    fn present(&self) -> Vec<&Member> {
+        self.order.iter().map(|at| &self.members[*at]).collect()
+    }
+
+    fn named(&self, name: &UpstreamName) -> Option<usize> {
+        self.order.iter().copied().find(|at| self.members[*at].settings.name == *name)
+    }
+
+    /// Takes one more upstream, which is not listed before it is in the order. Returns its place.
+    pub(crate) fn add(&mut self, settings: MemberSettings) -> usize {
+        self.members.push(Member::new(settings));
+        self.members.len() - 1
+    }
+
+    /// From now on these are the upstreams, in this order. All others end.
+    pub(crate) fn arrange(&mut self, order: Vec<usize>, now: Instant) -> Vec<Effect> {
+        for removed in std::mem::replace(&mut self.order, order) {
+            if !self.order.contains(&removed) {
+                self.effects.push(Effect::End(removed));
+                self.members[removed].is_taken_out();
+                self.ended(removed, "is not in the settings any more", now);
+            }
+        }
+        for kind in Kind::ALL {
+            if self.merge(kind) {
+                self.tell_of_change(kind);
+            }
+        }
+        // Before anybody has asked anything, nobody knows who will.
+        if self.client.has_said_hello() {
+            self.start_all(now);
+        }
+        self.answer_waiting(now);
+        self.effects.push(Effect::Stand);
+        self.done()
+    }
+
+    /// Ends an upstream and starts it anew.
+    pub(crate) fn restart(&mut self, name: &UpstreamName, now: Instant) -> Vec<Effect> {
+        let Some(member) = self.named(name) else { return Vec::new() };
+        if matches!(self.members[member].state, State::Starting | State::Open) {
+            self.effects.push(Effect::End(member));
+            self.ended(member, "is started anew", now);
+        }
+        self.members[member].is_restarted();
+        if self.members[member].state == State::Down {
+            self.start(member, now);
+        }
+        self.done()
     }
 }

@@ -32,16 +32,18 @@ pub(super) struct Subscription {
 impl Switchboard {
     /// Makes one list of what all upstreams have; true if it is another than before.
     pub(super) fn merge(&mut self, kind: Kind) -> bool {
-        let lists: Vec<_> = self
-            .members
-            .iter()
-            .enumerate()
-            .filter_map(|(at, member)| Some((at, member.list(kind)?)))
-            .collect();
+        let lists = self.order.iter().filter_map(|at| {
+            let member = &self.members[*at];
+            Some((*at, &member.settings.name, member.list(kind)?))
+        });
+        let lists: Vec<_> = lists.collect();
         let merged = Merged::of(kind, &lists, &self.names);
         let is_new = merged.json != self.merged[kind as usize].json;
         if kind == Kind::Tools {
-            self.names.learn(merged.names.iter().cloned());
+            let names = merged.names.iter();
+            let names =
+                names.map(|(name, at, own)| (name.as_str(), &self.members[*at].settings.name, own));
+            self.names.learn(names);
         }
         self.merged[kind as usize] = merged;
         is_new

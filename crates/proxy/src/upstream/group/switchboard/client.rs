@@ -18,6 +18,7 @@ use super::{
 use crate::{
     body::{Body, Message, Payload, Source},
     protocol::{Era, methods::CANCELLED},
+    router::UpstreamName,
     session::cancelled_request,
 };
 
@@ -52,7 +53,7 @@ impl Switchboard {
             MessageKind::Notification { method: "notifications/initialized" } => {}
             MessageKind::Notification { .. } => {
                 let line = Message::of(vec![Payload::new(body.clone(), envelope.span.clone())]);
-                for member in 0..self.members.len() {
+                for member in self.order.clone() {
                     let is_heard = self.members[member].state == State::Open
                         && self.members[member].era != Era::Modern;
                     if is_heard {
@@ -140,7 +141,7 @@ impl Switchboard {
                 self.say(opening::answer(&asking.id, &result));
             }
             (_, None) => {
-                let welcome = self.client.welcome(asking.era, &self.members);
+                let welcome = self.client.welcome(asking.era, &self.present());
                 self.say(opening::answer(&asking.id, welcome.to_string().as_bytes()));
             }
         }
@@ -158,7 +159,8 @@ impl Switchboard {
             return self.say(opening::error(&asking.id, INVALID_PARAMS, why));
         };
         // A name that says by itself whose it is, is sent before there is a list.
-        match self.names.split(&called) {
+        let split = self.names.split(&called);
+        match split.and_then(|(upstream, own)| Some((self.named(&upstream)?, own))) {
             Some((member, own)) if self.offered(kind, &called).is_none() => {
                 let is_known = self.members[member].list(kind).is_some();
                 let has_it = self.members[member].item(kind, own).is_some();
@@ -201,7 +203,10 @@ impl Switchboard {
         let found = self
             .offered(Kind::Prompts, &subject)
             .or_else(|| self.offered(Kind::Templates, &subject))
-            .or_else(|| self.names.split(&subject).map(|(member, own)| (member, own.to_owned())))
+            .or_else(|| {
+                let (upstream, own) = self.names.split(&subject)?;
+                Some((self.named(&upstream)?, own.to_owned()))
+            })
             .or_else(|| Some((self.sole()?, subject.clone())));
         match found {
             Some((member, own)) => self.ask(member, asking, Some(own), now),
@@ -215,8 +220,7 @@ impl Switchboard {
     /// The upstream that a URI leads to, and the URI there, as far as the lists tell.
     pub(super) fn owner_of(&self, uri: &str) -> Option<(usize, String)> {
         if let Some((name, own)) = shared_uri(uri) {
-            let member = self.members.iter().position(|it| it.settings.name.as_str() == name)?;
-            return Some((member, own.to_owned()));
+            return Some((self.named(&UpstreamName::new(name))?, own.to_owned()));
         }
         if let Some(member) = self.sole() {
             return Some((member, uri.to_owned()));
@@ -228,7 +232,7 @@ impl Switchboard {
             let templates = self.members[*member].list(Kind::Templates).unwrap_or_default();
             templates.iter().any(|template| fits_template(&template.own, uri))
         };
-        let mut fitting = (0..self.members.len()).filter(has_template);
+        let mut fitting = self.order.iter().copied().filter(has_template);
         match (fitting.next(), fitting.next()) {
             (Some(member), None) => Some((member, uri.to_owned())),
             _ => None,
@@ -253,7 +257,7 @@ impl Switchboard {
     fn ask_whoever_has_resource(&mut self, asking: Asking, now: Instant) {
         let uri = asking.subject.as_ref().and_then(|subject| subject.text()).unwrap_or_default();
         let could_have_it = |member: &usize| self.members[*member].has("resources");
-        let mut able: Vec<usize> = (0..self.members.len()).filter(could_have_it).collect();
+        let mut able: Vec<usize> = self.order.iter().copied().filter(could_have_it).collect();
         let same_scheme: Vec<usize> = able
             .iter()
             .copied()
@@ -312,7 +316,7 @@ impl Switchboard {
     fn set_log_level(&mut self, asking: &Asking) {
         let params = asking.params();
         self.client.log_level = params["level"].as_str().map(str::to_owned);
-        for member in 0..self.members.len() {
+        for member in self.order.clone() {
             self.pass_on_log_level(member);
         }
         self.say(opening::answer(&asking.id, b"{}"));

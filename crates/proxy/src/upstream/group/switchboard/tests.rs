@@ -28,17 +28,32 @@ const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-0
 impl Script {
     fn with(prefix: Prefix, names: &[&'static str]) -> Self {
         let upstreams: Vec<_> = names.iter().map(|name| UpstreamName::new(*name)).collect();
-        let members = upstreams.iter().map(|name| MemberSettings {
-            name: name.clone(),
+        let names_of_all = Names::new("__".to_owned(), prefix, upstreams.clone());
+        let mut script = Self {
+            board: Switchboard::new(Arc::new(names_of_all)),
+            names: Vec::new(),
+            now: Instant::now(),
+        };
+        let order = names.iter().map(|name| script.adds(name)).collect();
+        script.arranged(order);
+        script
+    }
+
+    /// One more upstream; its place.
+    fn adds(&mut self, name: &'static str) -> usize {
+        self.names.push(name);
+        self.board.add(MemberSettings {
+            name: UpstreamName::new(name),
             is_lazy: false,
             call_timeout: Duration::from_secs(60),
             start_timeout: Duration::from_secs(30),
             offers: Arc::new(|tool| tool != "secret"),
-        });
-        let members = members.collect();
-        let board =
-            Switchboard::new(Arc::new(Names::new("__".to_owned(), prefix, upstreams)), members);
-        Self { board, names: names.to_vec(), now: Instant::now() }
+        })
+    }
+
+    fn arranged(&mut self, order: Vec<usize>) -> Heard {
+        let effects = self.board.arrange(order, self.now);
+        self.heard(effects)
     }
 
     fn new(names: &[&'static str]) -> Self {
@@ -573,4 +588,43 @@ fn tasks_are_asked_about_where_they_are_and_not_across_the_eras() {
     let heard = script
         .client(r#"{"id":1,"method":"tools/call","params":{"name":"a__x","task":{"ttl":1}}}"#);
     assert!(told(&heard, "client")[0].contains("call the tool without `task`"), "{heard:?}");
+}
+
+#[test]
+fn upstreams_come_and_go_while_others_go_on() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    script.client(r#"{"id":1,"method":"tools/list"}"#);
+    script.client(&call(2, "a__x", Era::Legacy));
+    let kept = script.client(&call(3, "b__x", Era::Legacy));
+    let new = script.adds("c");
+    let (a, b) = (script.at("a"), script.at("b"));
+    script.board.names.rearrange(["c", "b"].map(UpstreamName::new).to_vec());
+    let heard = script.arranged(vec![new, b]);
+    assert_eq!(told(&heard, "a"), ["end"], "{a}");
+    assert_eq!(told(&heard, "c"), ["start"]);
+    let client = told(&heard, "client");
+    assert!(client[0].contains("is not in the settings any more"), "{heard:?}");
+    assert!(client[1].contains("notifications/tools/list_changed"), "{heard:?}");
+    let heard = script.answers("b", &kept, "tools/call", "{}");
+    assert_eq!(parsed(told(&heard, "client")[0])["id"], 3, "b has noticed nothing");
+    script.opens("c", Era::Legacy, &["z"]);
+    let heard = script.client(r#"{"id":4,"method":"tools/list"}"#);
+    let tools = parsed(told(&heard, "client")[0])["result"]["tools"].clone();
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["c__z", "b__x", "b__y"], "in the new order");
+    assert!(script.later(100).iter().all(|(to, _)| to != "a"), "it is not tried again");
+    let heard = script.client(&call(5, "a__x", Era::Legacy));
+    assert!(told(&heard, "client")[0].contains("Unknown tool: a__x"), "{heard:?}");
+}
+
+#[test]
+fn an_upstream_is_started_anew_at_once() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    script.client(&call(1, "a__x", Era::Legacy));
+    let effects = script.board.restart(&UpstreamName::new("a"), script.now);
+    let heard = script.heard(effects);
+    assert_eq!(told(&heard, "a"), ["end", "start"]);
+    assert!(told(&heard, "client")[0].contains("upstream `a` is started anew"), "{heard:?}");
+    let heard = script.opens("a", Era::Legacy, &["x"]);
+    assert!(told(&heard, "client").is_empty(), "its list is what it was");
 }

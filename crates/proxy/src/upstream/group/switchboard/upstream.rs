@@ -396,14 +396,14 @@ impl Switchboard {
                 }
                 _ => false,
             };
-            if again {
+            if again && !self.members[member].is_removed {
                 // At its next start, or refused if that is far.
                 self.deliver(alias, now);
             } else {
                 self.fail(alias, CONNECTION_CLOSED, &why);
             }
         }
-        if let Some(at) = retry {
+        if let Some(at) = retry.filter(|_| !self.members[member].is_removed) {
             self.timers.insert((at, Timer::Retry(member)));
         }
         for kind in Kind::ALL {
