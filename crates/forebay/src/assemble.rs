@@ -11,12 +11,13 @@ use forebay_proxy::{
     record::Recorder,
     relay::Relay,
     router::Router,
+    telemetry::Telemetry,
 };
 use forebay_query::{Limits, Service};
 use forebay_store::{Counts, Shelf, Store};
 use forebay_tools::{Behind, Desk, Exposure, Preparation, Toolbox};
 
-use crate::config::Config;
+use crate::{config::Config, traces::Traces};
 
 /// A message up to this long is never written to disk.
 const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
@@ -35,16 +36,42 @@ pub(crate) struct Beside {
     pub(crate) metrics: Option<Arc<Metrics>>,
 }
 
+/// What has been noted of what passed, and must be written or sent before the program ends.
+#[derive(Default)]
+pub(crate) struct Notes {
+    usage: Option<Arc<Usage>>,
+    traces: Option<Arc<Traces>>,
+}
+
+impl Notes {
+    /// Writes and sends all of it; returns when that is done, or cannot be.
+    pub(crate) fn write_down(&self) {
+        if let Some(usage) = &self.usage {
+            usage.write_down();
+        }
+        if let Some(traces) = &self.traces {
+            traces.send_all();
+        }
+    }
+}
+
 /// The whole way between clients and one upstream, or many. Unless that is turned off, large results are
 /// kept, all are counted, and tools are added that look at what was kept.
 pub(crate) fn relay(
     router: Router,
     mut config: Config,
     Beside { recorder, behind, metrics }: Beside,
-) -> Result<(Relay, Option<Arc<Usage>>)> {
+) -> Result<(Relay, Notes)> {
+    let traces = match &config.traces_url {
+        Some(url) => Some(Arc::new(Traces::start(url, config.ca_file.as_deref())?)),
+        None => None,
+    };
+    let mut telemetry: Vec<Arc<dyn Telemetry>> = Vec::new();
+    telemetry.extend(metrics.map(|it| it as Arc<dyn Telemetry>));
+    telemetry.extend(traces.clone().map(|it| it as Arc<dyn Telemetry>));
     if !config.enabled {
-        let chain = Chain::default().measured(metrics);
-        return Ok((Relay::new(router, chain, recorder), None));
+        let chain = Chain::default().telling(telemetry);
+        return Ok((Relay::new(router, chain, recorder), Notes { usage: None, traces }));
     }
     let started_in = std::env::current_dir().ok();
     config.policy.directory = started_in.map(|path| path.to_string_lossy().into_owned());
@@ -53,7 +80,7 @@ pub(crate) fn relay(
     shelf.tidy_if_due();
     let usage = Arc::new(usage(shelf.clone()));
     let keeper = Keeper::new(shelf.clone(), config.policy.clone(), router.clone(), usage.clone())
-        .measured(metrics.clone());
+        .telling(telemetry.clone());
     let lists_all = behind.as_ref().is_none_or(|behind| behind.exposure == Exposure::All);
     let is_toolless = config.offer.tools.is_empty() && lists_all;
     let chain: Vec<Arc<dyn Interceptor>> = if is_toolless {
@@ -69,8 +96,8 @@ pub(crate) fn relay(
         let (toolbox, after_capture) = forebay_tools::placed(toolbox);
         vec![toolbox, Arc::new(keeper.followed_by(after_capture))]
     };
-    let chain = Chain::new(chain, Deadlines::default()).measured(metrics);
-    Ok((Relay::new(router, chain, recorder), Some(usage)))
+    let chain = Chain::new(chain, Deadlines::default()).telling(telemetry);
+    Ok((Relay::new(router, chain, recorder), Notes { usage: Some(usage), traces }))
 }
 
 /// Where what was kept is looked at.

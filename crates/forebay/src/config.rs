@@ -46,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) formulas: Formulas,
     pub(crate) query: Limits,
     pub(crate) ca_file: Option<PathBuf>,
+    /// Where traces go.
+    pub(crate) traces_url: Option<String>,
     /// The servers behind the gateway, in the order of the file.
     pub(crate) servers: Vec<Server>,
     pub(crate) gateway: Gateway,
@@ -131,6 +133,7 @@ impl Config {
             formulas: Formulas::default(),
             query: Limits::default(),
             ca_file: None,
+            traces_url: None,
             servers: Vec::new(),
             gateway: Gateway::default(),
         }

@@ -9,6 +9,7 @@ mod gateway;
 mod memory;
 mod observe;
 mod regular;
+mod traces;
 mod trust;
 
 use std::{

@@ -31,9 +31,9 @@ use parking_lot::Mutex;
 use forebay_proxy::{
     body::Payload,
     chain::{HookError, Interceptor, Moment, Verdict},
-    metrics::Metrics,
     router::{Router, UpstreamName},
     session::{Call, SubjectKind},
+    telemetry::Telemetry,
 };
 use forebay_records::both;
 use forebay_store::{Dataset, Shelf};
@@ -71,7 +71,7 @@ pub struct Keeper {
     router: Router,
     usage: Arc<Usage>,
     after_capture: Option<Arc<dyn AfterCapture>>,
-    metrics: Option<Arc<Metrics>>,
+    telemetry: Vec<Arc<dyn Telemetry>>,
     /// Tools that draw an interface of their own from their result, as the lists of tools of each upstream
     /// say.
     exempt: Mutex<HashMap<UpstreamName, HashSet<String>>>,
@@ -81,14 +81,14 @@ impl Keeper {
     /// An interceptor that keeps results on `shelf` as `policy` says, and counts all in `usage`. The router
     /// knows whose the tools in a list are.
     pub fn new(shelf: Arc<Shelf>, policy: Policy, router: Router, usage: Arc<Usage>) -> Self {
-        let (after_capture, metrics, exempt) = (None, None, Mutex::default());
-        Self { shelf, policy, router, usage, after_capture, metrics, exempt }
+        let (after_capture, telemetry, exempt) = (None, Vec::new(), Mutex::default());
+        Self { shelf, policy, router, usage, after_capture, telemetry, exempt }
     }
 
-    /// The same, with what is kept counted in `metrics`, too.
+    /// The same; `telemetry` is told of what is kept.
     #[must_use]
-    pub fn measured(self, metrics: Option<Arc<Metrics>>) -> Self {
-        Self { metrics, ..self }
+    pub fn telling(self, telemetry: Vec<Arc<dyn Telemetry>>) -> Self {
+        Self { telemetry, ..self }
     }
 
     /// The same, with something that comes after each result.
@@ -147,10 +147,8 @@ impl Keeper {
         self.usage.write_soon();
         watch.next("replace");
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
-        if let Some(metrics) = &self.metrics {
-            let kept_out = tokens.saturating_sub(summary_tokens);
-            metrics.kept(call, dataset.metadata().bytes(), kept_out);
-        }
+        let (bytes, kept_out) = (dataset.metadata().bytes(), tokens.saturating_sub(summary_tokens));
+        self.telemetry.iter().for_each(|it| it.kept(call, bytes, kept_out));
         if let Some(after_capture) = &self.after_capture {
             after_capture.kept(&dataset);
         }

@@ -22,8 +22,8 @@ use self::{
 use crate::{
     body::Payload,
     events,
-    metrics::{self, Metrics},
     session::{Call, Subject, SubjectKind},
+    telemetry::{self, Telemetry},
 };
 
 /// Looks at what passes, and may answer or replace it.
@@ -134,7 +134,7 @@ pub struct Deadlines {
 pub struct Chain {
     stages: Vec<Stage>,
     deadlines: Deadlines,
-    metrics: Option<Arc<Metrics>>,
+    telemetry: Vec<Arc<dyn Telemetry>>,
 }
 
 impl Default for Deadlines {
@@ -155,33 +155,24 @@ impl Chain {
         deadlines: Deadlines,
     ) -> Self {
         let stages = interceptors.into_iter().map(Stage::new).collect();
-        Self { stages, deadlines, metrics: None }
+        Self { stages, deadlines, telemetry: Vec::new() }
     }
 
-    /// The same, with what passes counted in `metrics`.
+    /// The same; `telemetry` is told of what passes.
     #[must_use]
-    pub fn measured(self, metrics: Option<Arc<Metrics>>) -> Self {
-        Self { metrics, ..self }
+    pub fn telling(self, telemetry: Vec<Arc<dyn Telemetry>>) -> Self {
+        Self { telemetry, ..self }
     }
 
-    /// Where what passes is counted.
-    pub(crate) fn metrics(&self) -> Option<&Arc<Metrics>> {
-        self.metrics.as_ref()
-    }
-
-    /// Counts a call that is answered.
-    pub(crate) fn count_answer(&self, call: &Call, outcome: metrics::Outcome) {
-        if let Some(metrics) = &self.metrics {
-            metrics.answered(call, outcome);
-        }
+    /// A call is answered.
+    pub(crate) fn answered(&self, call: &Call, outcome: telemetry::Outcome) {
+        self.telemetry.iter().for_each(|it| it.answered(call, outcome));
     }
 
     /// Tells of a hook that has failed, after which something passes as it came.
     fn fails_open(&self, stage: &Stage, hook: &str, call: &Call, why: &dyn Display) {
         events::hook_failed(stage.name(), hook, call, why);
-        if let Some(metrics) = &self.metrics {
-            metrics.failed_open(stage.name(), hook);
-        }
+        self.telemetry.iter().for_each(|it| it.failed_open(stage.name(), hook));
     }
 
     /// What becomes of a call about which an interceptor has not decided.

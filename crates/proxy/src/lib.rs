@@ -21,6 +21,7 @@ pub mod relay;
 pub mod router;
 pub mod session;
 mod streamable;
+pub mod telemetry;
 #[cfg(test)]
 mod testing;
 mod threads;

@@ -10,6 +10,7 @@ use prometheus_client::{
 
 use crate::{
     protocol::Call,
+    telemetry::{Outcome, Telemetry},
     upstream::{Standing, State},
 };
 
@@ -26,15 +27,6 @@ pub struct Metrics {
     failed_open: Family<FailureLabels, Counter>,
     sessions: Gauge,
     servers: Family<StateLabels, Gauge>,
-}
-
-/// How a tool call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// There is a result.
-    Result,
-    /// There is an error in its place.
-    Error,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -102,9 +94,8 @@ impl Default for Metrics {
     }
 }
 
-impl Metrics {
-    /// Counts a tool call that is answered.
-    pub(crate) fn answered(&self, call: &Call, outcome: Outcome) {
+impl Telemetry for Metrics {
+    fn answered(&self, call: &Call, outcome: Outcome) {
         let Some(tool) = call.tool() else { return };
         let outcome = match outcome {
             Outcome::Result => "result",
@@ -117,6 +108,20 @@ impl Metrics {
         self.seconds.get_or_create(&ServerLabel { server }).observe(took);
     }
 
+    fn kept(&self, call: &Call, bytes: u64, tokens_kept_out: u64) {
+        let label = ServerLabel { server: call.upstream.to_string() };
+        self.captured.get_or_create(&label).inc();
+        self.captured_bytes.get_or_create(&label).inc_by(bytes);
+        self.tokens_kept_out.get_or_create(&label).inc_by(tokens_kept_out);
+    }
+
+    fn failed_open(&self, interceptor: &'static str, hook: &str) {
+        let labels = FailureLabels { interceptor, hook: hook.to_owned() };
+        self.failed_open.get_or_create(&labels).inc();
+    }
+}
+
+impl Metrics {
     fn count_call(&self, labels: CallLabels) {
         if let Some(known) = self.calls.get(&labels) {
             known.inc();
@@ -126,20 +131,6 @@ impl Metrics {
         let labels =
             if has_room { labels } else { CallLabels { tool: OTHER.to_owned(), ..labels } };
         self.calls.get_or_create(&labels).inc();
-    }
-
-    /// Counts a result that was kept.
-    pub fn kept(&self, call: &Call, bytes: u64, tokens_kept_out: u64) {
-        let label = ServerLabel { server: call.upstream.to_string() };
-        self.captured.get_or_create(&label).inc();
-        self.captured_bytes.get_or_create(&label).inc_by(bytes);
-        self.tokens_kept_out.get_or_create(&label).inc_by(tokens_kept_out);
-    }
-
-    /// Counts a failure after which something passed as it came.
-    pub(crate) fn failed_open(&self, interceptor: &'static str, hook: &str) {
-        let labels = FailureLabels { interceptor, hook: hook.to_owned() };
-        self.failed_open.get_or_create(&labels).inc();
     }
 
     /// All of it, as Prometheus reads it.

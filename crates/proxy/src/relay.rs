@@ -39,10 +39,10 @@ use crate::{
     body::{Body, Message, Source},
     chain::{Chain, Moment, ToClient},
     events,
-    metrics::{Metrics, Outcome},
     record::{Recorder, Side},
     router::{Router, UpstreamName},
     session::{Call, FromClient, FromUpstream, Purpose, Session, Subject, SubjectKind},
+    telemetry::Outcome,
     threads,
 };
 
@@ -160,11 +160,6 @@ impl Relay {
     /// The upstream's name.
     pub fn upstream(&self) -> &UpstreamName {
         self.router.whole()
-    }
-
-    /// Where what passes is counted.
-    pub(crate) fn metrics(&self) -> Option<&Metrics> {
-        self.chain.metrics().map(|metrics| &**metrics)
     }
 
     /// True if a long line from the upstream need not be held, because nobody may want to see it.
@@ -326,9 +321,9 @@ impl Relay {
             let sent = self.session().upstream_sent(envelope, source);
             match sent {
                 FromUpstream::Forward => {}
-                FromUpstream::Failed(call) => self.chain.count_answer(&call, Outcome::Error),
+                FromUpstream::Failed(call) => self.chain.answered(&call, Outcome::Error),
                 FromUpstream::Inspect(subject) => {
-                    self.chain.count_answer(&subject.call, Outcome::Result);
+                    self.chain.answered(&subject.call, Outcome::Result);
                     let bytes = subject.span.end - subject.span.start;
                     let moment = Moment::Answer(subject.kind, &subject.call, bytes);
                     self.chain.notice(&moment);

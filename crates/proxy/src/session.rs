@@ -257,6 +257,7 @@ impl Session {
             self.client = Some(name.as_str().into());
         }
         let progress_token = params.progress_token.clone();
+        let trace_parent = params.trace_parent.clone();
         let mut purpose = methods::purpose(method, params, |task_id| self.tasks.origin(task_id));
         let upstream = self.upstream_of(&mut purpose, source);
         let call = Arc::new(Call {
@@ -273,6 +274,7 @@ impl Session {
             purpose,
             number: self.asked,
             asked_at: Instant::now(),
+            trace_parent,
             cancellation: Cancellation::default(),
         });
         self.pending.asked(id.clone(), call.clone());

@@ -4,7 +4,6 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use clap::Args;
-use forebay_intercept::Usage;
 use forebay_proxy::{
     client::stdio::Settings,
     metrics::Metrics,
@@ -14,7 +13,7 @@ use forebay_proxy::{
 use forebay_tools::Behind;
 
 use crate::{
-    assemble::{self, Beside},
+    assemble::{self, Beside, Notes},
     cli::{
         keeping::KeepingArguments,
         session::{self, Prepared},
@@ -86,7 +85,7 @@ pub(crate) fn of(
     keeping: KeepingArguments,
     files: FileArguments,
     metrics: Option<Arc<Metrics>>,
-) -> Result<(Arc<GroupSettings>, Relay, Option<Arc<Usage>>)> {
+) -> Result<(Arc<GroupSettings>, Relay, Notes)> {
     files.clone().apply(&mut config)?;
     let Gateway { router, group } = Gateway::of(&mut config)?;
     let settings = [Some(keeping.file()?), files.servers.clone()].into_iter().flatten().collect();
@@ -98,8 +97,8 @@ pub(crate) fn of(
     Watched::settings(group.clone(), settings, &config, load).watch()?;
     let behind = Behind { servers: group.clone(), exposure: config.gateway.exposure() };
     let beside = Beside { behind: Some(behind), metrics, ..Beside::default() };
-    let (relay, usage) = assemble::relay(router, config, beside)?;
-    Ok((group, relay, usage))
+    let (relay, notes) = assemble::relay(router, config, beside)?;
+    Ok((group, relay, notes))
 }
 
 pub(crate) fn run(arguments: GatewayArguments) -> Result<ExitCode> {
@@ -109,6 +108,6 @@ pub(crate) fn run(arguments: GatewayArguments) -> Result<ExitCode> {
 fn prepare(arguments: GatewayArguments) -> Result<Prepared> {
     let config = arguments.keeping.clone().load()?;
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
-    let (group, relay, usage) = of(config, arguments.keeping, arguments.servers, None)?;
-    Ok(Prepared { upstream: Upstream::Group(group), relay, usage, settings })
+    let (group, relay, notes) = of(config, arguments.keeping, arguments.servers, None)?;
+    Ok(Prepared { upstream: Upstream::Group(group), relay, notes, settings })
 }

@@ -117,9 +117,10 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
     };
     let (sessions, idle) = (arguments.max_sessions, arguments.idle);
     let limits = Limits { sessions, idle, grace, poll_after: arguments.poll_after };
-    let settings = Settings { listen, gate, spool: assemble::spool(&config), grace };
     let metrics = Some(Arc::new(Metrics::default()));
-    let (target, (relay, usage)) = if arguments.upstream.is_given() {
+    let spool = assemble::spool(&config);
+    let settings = Settings { listen, gate, spool, grace, metrics: metrics.clone() };
+    let (target, (relay, notes)) = if arguments.upstream.is_given() {
         if arguments.servers.is_given() {
             return Err(Exit::Usage.told("give a server, or a file with --servers, not both"));
         }
@@ -131,18 +132,16 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
         let beside = Beside { recorder, metrics, ..Beside::default() };
         (target, assemble::relay(Router::sole(name), config, beside)?)
     } else {
-        let (group, relay, usage) =
+        let (group, relay, notes) =
             gateway::of(config, arguments.keeping, arguments.servers, metrics)?;
-        (http::Upstream::Group(group, limits), (relay, usage))
+        (http::Upstream::Group(group, limits), (relay, notes))
     };
     http::serve(target, relay, settings, say_address).map_err(|error| match error {
         // It says all that is to be said.
         ProxyError::UpstreamStart { .. } => anyhow!("{error}"),
         other => other.into(),
     })?;
-    if let Some(usage) = usage {
-        usage.write_down();
-    }
+    notes.write_down();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -167,7 +166,8 @@ fn refuse(
     let code = crate::fail(error);
     let why = format!("Forebay cannot start: {error:#}\nRestart it when this is mended.");
     let relay = Relay::new(Router::sole(UpstreamName::new("none")), Chain::default(), None);
-    let settings = Settings { listen, gate, spool: Spool::of_memory(MAX_REFUSED_BYTES), grace };
+    let spool = Spool::of_memory(MAX_REFUSED_BYTES);
+    let settings = Settings { listen, gate, spool, grace, metrics: None };
     http::serve(http::Upstream::Nothing(why), relay, settings, say_address)?;
     Ok(code)
 }

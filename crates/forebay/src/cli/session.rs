@@ -4,11 +4,9 @@ use std::{
     io::{self, IsTerminal},
     os::unix::process::ExitStatusExt,
     process::{ExitCode, ExitStatus},
-    sync::Arc,
 };
 
 use anyhow::{Result, bail};
-use forebay_intercept::Usage;
 use forebay_proxy::{
     ProxyError,
     client::stdio::{self, Ended, Settings},
@@ -16,7 +14,7 @@ use forebay_proxy::{
     upstream::Upstream,
 };
 
-use crate::observe;
+use crate::{assemble::Notes, observe};
 
 /// What is said when a command cannot be found or started, as shells do.
 const NOT_FOUND: u8 = 127;
@@ -26,13 +24,13 @@ const NOT_STARTED: u8 = 126;
 pub(crate) struct Prepared {
     pub(crate) upstream: Upstream,
     pub(crate) relay: Relay,
-    pub(crate) usage: Option<Arc<Usage>>,
+    pub(crate) notes: Notes,
     pub(crate) settings: Settings,
 }
 
 /// Runs a session to its end, or tells the client why there is none.
 pub(crate) fn run(prepared: Result<Prepared>) -> Result<ExitCode> {
-    let Prepared { upstream, relay, usage, settings } = match prepared {
+    let Prepared { upstream, relay, notes, settings } = match prepared {
         Ok(prepared) => prepared,
         // A person at a terminal reads the error on stderr; a client asks and gets an answer.
         Err(error) if io::stdin().is_terminal() => return Err(error),
@@ -45,9 +43,7 @@ pub(crate) fn run(prepared: Result<Prepared>) -> Result<ExitCode> {
     };
     let ended = stdio::wrap(upstream, relay, &settings)?;
     // Before we end as the server did, which may be by a signal.
-    if let Some(usage) = usage {
-        usage.write_down();
-    }
+    notes.write_down();
     match ended {
         Ended::Upstream(status) => Ok(end_like(status)),
         Ended::LeftBehind => bail!("the server could not be ended"),

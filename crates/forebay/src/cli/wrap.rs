@@ -79,13 +79,13 @@ fn prepare(arguments: WrapArguments) -> Result<Prepared> {
     let upstream = match target {
         Target::Command(command) if !arguments.watch.is_empty() => {
             let (router, group) = gateway::watched(name, command, arguments.watch)?;
-            let (relay, usage) = assemble::relay(router, config, beside)?;
+            let (relay, notes) = assemble::relay(router, config, beside)?;
             let upstream = upstream::Upstream::Group(group);
-            return Ok(Prepared { upstream, relay, usage, settings });
+            return Ok(Prepared { upstream, relay, notes, settings });
         }
         Target::Command(command) => upstream::Upstream::Command(command),
         Target::Url(remote) => upstream::Upstream::Remote(Box::new(Remote::new(remote)?)),
     };
-    let (relay, usage) = assemble::relay(Router::sole(name), config, beside)?;
-    Ok(Prepared { upstream, relay, usage, settings })
+    let (relay, notes) = assemble::relay(Router::sole(name), config, beside)?;
+    Ok(Prepared { upstream, relay, notes, settings })
 }

@@ -40,6 +40,8 @@ pub(super) enum Kind<T: 'static> {
     Pairs(fn(&mut T, Vec<(String, String)>)),
     /// Where a server is.
     Address(fn(&mut T, String)),
+    /// Where something else is, or nowhere.
+    AddressOrNone(fn(&mut T, Option<String>)),
     /// One of a few words.
     Choice(&'static [Choice<T>]),
 }
@@ -96,6 +98,10 @@ impl<T> Kind<T> {
                 .map(|paths| set(config, paths)),
             Self::Pairs(set) => given.pairs().map(|pairs| set(config, pairs)),
             Self::Address(set) => given.address().map(|address| set(config, address)),
+            Self::AddressOrNone(set) => match given.text() {
+                Some("") => Some(set(config, None)),
+                _ => given.address().map(|address| set(config, Some(address))),
+            },
             Self::Choice(choices) => given.text().and_then(|text| {
                 let choice = choices.iter().find(|choice| choice.word == text)?;
                 (choice.set)(config);
@@ -130,7 +136,7 @@ impl<T> Kind<T> {
             Self::Program(_) => "a program, such as \"npx\"".to_owned(),
             Self::Texts(_) => "a list of texts, such as [\"-y\", \"a-server\"]".to_owned(),
             Self::Pairs(_) => "a table with a text for each name".to_owned(),
-            Self::Address(_) => {
+            Self::Address(_) | Self::AddressOrNone(_) => {
                 "a URL that begins with `http://` or `https://`, and has a host".to_owned()
             }
             Self::Choice(choices) => {
@@ -143,7 +149,7 @@ impl<T> Kind<T> {
 
     /// True if what was given is not repeated when it cannot be: keys and passwords stand there.
     pub(super) fn is_private(&self) -> bool {
-        matches!(self, Self::Texts(_) | Self::Pairs(_) | Self::Address(_))
+        matches!(self, Self::Texts(_) | Self::Pairs(_) | Self::Address(_) | Self::AddressOrNone(_))
     }
 }
 

@@ -166,6 +166,7 @@ fn property<T>(setting: &Setting<T>) -> Value {
         Kind::Paths(_) | Kind::Texts(_) => json!({"type": "array", "items": {"type": "string"}}),
         Kind::Pairs(_) => json!({"type": "object", "additionalProperties": {"type": "string"}}),
         Kind::Address(_) => json!({"type": "string", "pattern": "^https?://"}),
+        Kind::AddressOrNone(_) => json!({"type": "string", "pattern": "^(https?://.*)?$"}),
         Kind::Choice(choices) => {
             json!({"enum": choices.iter().map(|choice| choice.word).collect::<Vec<_>>()})
         }

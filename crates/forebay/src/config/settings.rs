@@ -231,6 +231,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::File(|config, path| config.ca_file = path),
     },
     Setting {
+        key: "traces_url",
+        default: "\"\"",
+        meaning: "Where a span for each tool call is sent, as OpenTelemetry's OTLP over HTTP: such as \"http://localhost:4318/v1/traces\". A call that has `traceparent` in its `_meta` belongs to that trace. \"\" is nowhere.",
+        kind: Kind::AddressOrNone(|config, address| config.traces_url = address),
+    },
+    Setting {
         key: "schema_inference.sample_size",
         default: "0",
         meaning: "How many records are looked at to describe the fields, from the first on. 0 looks at all.",

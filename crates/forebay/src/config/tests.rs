@@ -194,6 +194,7 @@ fn every_setting_has_a_variable() {
         ("FOREBAY_ON_STORE_FAILURE", "error"),
         ("FOREBAY_KEEP_ARGUMENTS", "false"),
         ("FOREBAY_CA_FILE", "/ca.pem"),
+        ("FOREBAY_TRACES_URL", "http://h:4318/v1/traces"),
         ("FOREBAY_SCHEMA_INFERENCE_SAMPLE_SIZE", "7"),
         ("FOREBAY_SCHEMA_INFERENCE_TYPE_DETECTION", "false"),
         ("FOREBAY_INJECTED_TOOLS", "read-saved-dataset, analyze-with-duckdb"),
@@ -221,6 +222,7 @@ fn every_setting_has_a_variable() {
     assert_eq!(config.durability(), Durability::BeforeCommitReturns);
     assert_eq!(config.max_spool_bytes, 2_000_000_000);
     assert_eq!(config.ca_file.as_deref(), Some(Path::new("/ca.pem")));
+    assert_eq!(config.traces_url.as_deref(), Some("http://h:4318/v1/traces"));
     let Retention { max_age, max_stored_bytes, compress_after } = config.retention();
     assert_eq!((max_age, max_stored_bytes, compress_after), (None, Some(1 << 30), None));
     assert_eq!(config.policy.scope, forebay_store::Scope::Session);

@@ -35,11 +35,14 @@ pub struct Call {
     pub root: Option<Arc<str>>,
     /// The token under which the client expects progress.
     pub progress_token: Option<Id>,
+    /// The span of the client's that it belongs to, as W3C's trace context writes it.
+    pub trace_parent: Option<String>,
+    /// When it was made.
+    pub asked_at: Instant,
     /// What it was called with, if an interceptor wants to know when the result comes.
     pub(crate) arguments: OnceLock<Arguments>,
     /// Which of the session's requests this is.
     pub(crate) number: u64,
-    pub(crate) asked_at: Instant,
     pub(crate) cancellation: Cancellation,
 }
 

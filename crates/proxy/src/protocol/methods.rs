@@ -34,6 +34,7 @@ pub(crate) struct Params {
     pub(crate) is_continued: bool,
     pub(crate) progress_token: Option<Id>,
     pub(crate) names_revision: bool,
+    pub(crate) trace_parent: Option<String>,
     /// What the client calls itself.
     pub(crate) client: Option<String>,
 }
@@ -53,9 +54,10 @@ impl Params {
         let Some(params) = params else { return Self::default() };
         let [name, arguments, task_id, cursor, client_info, meta] = source
             .members(params, ["name", "arguments", "taskId", "cursor", "clientInfo", "_meta"]);
-        let [progress_token, revision, modern_client_info] = meta
-            .map_or([const { None }; 3], |meta| {
-                source.members(&meta.span, ["progressToken", PROTOCOL_VERSION, CLIENT_INFO])
+        let [progress_token, revision, modern_client_info, trace_parent] =
+            meta.map_or([const { None }; 4], |meta| {
+                let keys = ["progressToken", PROTOCOL_VERSION, CLIENT_INFO, "traceparent"];
+                source.members(&meta.span, keys)
             });
         // Legacy: once, in `initialize`. Modern: in each request.
         let client = client_info.or(modern_client_info).and_then(|info| {
@@ -69,6 +71,7 @@ impl Params {
             is_continued: cursor.is_some(),
             progress_token: progress_token.and_then(|value| Id::parse(&value.scalar?)),
             names_revision: revision.is_some(),
+            trace_parent: trace_parent.and_then(|value| text(value.scalar)),
             client,
         }
     }

@@ -175,6 +175,7 @@ mod tests {
                     arguments: OnceLock::new(),
                     number: *number,
                     asked_at: std::time::Instant::now(),
+                    trace_parent: None,
                     cancellation: Cancellation::default(),
                 })
             })

@@ -13,8 +13,8 @@ use super::{Consultation, Outgoing, Part, PartSubject, Relay};
 use crate::{
     body::{Body, Message, Payload},
     chain::{CallVerdict, ToClient},
-    metrics::Outcome,
     session::Call,
+    telemetry::Outcome,
 };
 
 /// A line on its way through the chain. Dropped on the way, it is sent as it came.
@@ -132,7 +132,7 @@ impl Decided {
                 return;
             }
             Some(CallVerdict::Answer(result)) if relay.session().pending_mut().settle(call) => {
-                relay.chain.count_answer(call, Outcome::Result);
+                relay.chain.answered(call, Outcome::Result);
                 let line = reply::result(&call.id, &result);
                 self.answers.push(Message::of(vec![line.into()]));
             }

@@ -15,7 +15,6 @@ use self::turns::Turns;
 use crate::{
     body::{Body, Hold, Message, Spool},
     chain::ToClient,
-    metrics::Metrics,
     relay::{Consultation, Outgoing, Relay},
 };
 
@@ -48,11 +47,6 @@ impl EndpointContext {
     pub(super) fn new(relay: Relay, spool: Spool) -> Self {
         let (calls, answers) = (Arc::default(), Arc::default());
         Self { relay, spool, calls, answers, closing: CancellationToken::new() }
-    }
-
-    /// Where what passes is counted.
-    pub(super) fn metrics(&self) -> Option<&Metrics> {
-        self.relay.metrics()
     }
 
     /// The upstream's name, for errors.

@@ -29,6 +29,7 @@ use crate::{
     ProxyError,
     body::Spool,
     descriptors, limits,
+    metrics::Metrics,
     relay::Relay,
     streamable::look::look,
     upstream::{Command, GroupSettings, Remote, Standing, State, child},
@@ -49,6 +50,8 @@ pub struct Settings {
     pub spool: Spool,
     /// How long what is under way may take once we are told to end.
     pub grace: Duration,
+    /// Where what passes is counted, for whoever asks.
+    pub metrics: Option<Arc<Metrics>>,
 }
 
 /// What stands behind the endpoint.
@@ -69,6 +72,7 @@ struct Endpoint {
     upstream: Backend,
     /// The servers, where there are many.
     group: Option<Arc<GroupSettings>>,
+    metrics: Option<Arc<Metrics>>,
 }
 
 enum Backend {
@@ -137,7 +141,13 @@ async fn listen(
         }
         Upstream::Nothing(why) => Backend::Refusing(why),
     };
-    let endpoint = Arc::new(Endpoint { context, gate: settings.gate, upstream, group });
+    let endpoint = Arc::new(Endpoint {
+        context,
+        gate: settings.gate,
+        upstream,
+        group,
+        metrics: settings.metrics,
+    });
     ready(local);
     let connections = GracefulShutdown::new();
     loop {
@@ -292,7 +302,7 @@ impl Endpoint {
 
     /// For Prometheus: what has passed, in numbers.
     fn metrics(&self) -> Response<reply::Body> {
-        let Some(metrics) = self.context.metrics() else {
+        let Some(metrics) = &self.metrics else {
             return reply::text(StatusCode::NOT_FOUND, "nothing is counted");
         };
         let mut response =
