@@ -8,7 +8,7 @@ use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 use anyhow::{Context, Result};
 use forebay_proxy::{
     router::{Names, Prefix, Router, UpstreamName},
-    upstream::{Command, GroupSettings, MemberSettings, Plan, RemoteSettings, Way},
+    upstream::{Command, GroupSettings, MemberSettings, Plan, RemoteSettings, Sharing, Way},
 };
 use forebay_tools::{Exposure, Tool};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -73,7 +73,8 @@ pub(crate) fn watched(
         offers: Arc::new(|_| true),
     };
     let (way, key) = (Way::Command(command), String::new());
-    let plan = Plan { settings, way, key, fingerprint: String::new() };
+    let (fingerprint, sharing) = (String::new(), Sharing::Apart);
+    let plan = Plan { settings, way, key, fingerprint, sharing };
     let names = Names::new("__".to_owned(), Prefix::WhereNeeded, vec![name.clone()]);
     let names = Arc::new(names);
     let group = Arc::new(GroupSettings::new(names.clone(), vec![plan], None));
@@ -88,7 +89,8 @@ fn plans(config: &Config) -> Result<Vec<Plan>> {
         let name = UpstreamName::new(server.name.as_str());
         let way = way(server, &name, config).with_context(|| format!("server `{name}`"))?;
         let (key, fingerprint) = (Remembered::key(server), brief_hash(&format!("{server:?}")));
-        Ok(Plan { settings: settings(server.clone(), name), way, key, fingerprint })
+        let (settings, sharing) = (settings(server.clone(), name), server.sharing);
+        Ok(Plan { settings, way, key, fingerprint, sharing })
     };
     servers.map(plan).collect()
 }

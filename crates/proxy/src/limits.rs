@@ -36,6 +36,8 @@ pub(crate) const SESSION_ID_BYTES: usize = 1024;
 pub(crate) const MESSAGES_TO_A_CHILD: usize = 64;
 /// Messages of a group's upstreams that may wait for the client to read them.
 pub(crate) const MESSAGES_OF_A_GROUP: usize = 64;
+/// Lines of an upstream that groups share which may wait for one of them; beyond that it gets answers alone.
+pub(crate) const LINES_OF_A_SHARED_UPSTREAM: usize = 1_024;
 /// Changes of a group's settings that it may take notice of later.
 pub(crate) const CHANGES_OF_A_GROUP: usize = 16;
 /// Pieces of events that may wait for the client to read them.

@@ -16,7 +16,10 @@ pub(crate) mod remote;
 
 pub use self::{
     child::Command,
-    group::{GroupSettings, MemberSettings, Memory, OfferedTool, Plan, Standing, State, Way, look},
+    group::{
+        GroupSettings, MemberSettings, Memory, OfferedTool, Plan, Sharing, Standing, State, Way,
+        look,
+    },
     remote::{
         Credentials, CredentialsError, Pending, Reached, Remote, RemoteError, RemoteSettings,
         explain, shown_url,

@@ -14,6 +14,7 @@ mod reading;
 use std::{path::PathBuf, time::Duration};
 
 use forebay_intercept::{Glob, Keeping};
+use forebay_proxy::upstream::Sharing;
 
 pub(crate) use self::clients_file::read_clients_file;
 pub(super) use self::{name::PATTERN as NAME_PATTERN, reading::of_table};
@@ -66,17 +67,6 @@ pub(crate) enum Start {
     Eager,
     /// When it is first needed.
     Lazy,
-}
-
-/// Whether clients share a server's process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Sharing {
-    /// As its protocol allows.
-    #[default]
-    Auto,
-    Shared,
-    /// Each session has its own.
-    Apart,
 }
 
 #[cfg(test)]

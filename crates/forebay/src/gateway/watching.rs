@@ -164,9 +164,11 @@ impl Watching {
             }
         }
         for (place, mode) in places {
-            if self.places.insert(place.clone())
-                && let Err(error) = watcher.watch(&place, mode)
-            {
+            // A folder for settings that is not there holds none.
+            if !place.exists() || !self.places.insert(place.clone()) {
+                continue;
+            }
+            if let Err(error) = watcher.watch(&place, mode) {
                 tracing::warn!("`{}` cannot be watched: {error}", place.display());
             }
         }

@@ -2,13 +2,16 @@
 //!
 //! [`switchboard`] decides, without I/O, who is meant by what is said. Here is what it decides about: each
 //! upstream is a [`link`], started when that is wished and seen off when it has ended. What an upstream does
-//! not read waits for it alone; what the client does not read, all wait for.
+//! not read waits for it alone; what the client does not read, all wait for. Groups of one program may share
+//! an upstream ([`shared`]).
 
 mod asking;
+mod fan;
 mod link;
 pub(crate) mod lists;
 mod member;
 mod opening;
+mod shared;
 mod switchboard;
 
 use std::{
@@ -25,13 +28,16 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{
+    fan::Seat,
     link::Link,
     lists::Kind,
+    shared::SharedUpstreams,
     switchboard::{Effect, Switchboard},
 };
 pub use self::{
     link::Way,
     member::{MemberSettings, OfferedTool, Standing, State},
+    shared::Sharing,
 };
 use super::beside::{self, Incoming, Session, Stop, told};
 use crate::{
@@ -48,6 +54,7 @@ pub struct GroupSettings {
     changes: broadcast::Sender<Change>,
     /// How the upstreams stand, and what they offer, as the group says in which something changed last.
     latest: Mutex<(Arc<[Standing]>, Arc<[OfferedTool]>)>,
+    shared: SharedUpstreams,
 }
 
 /// How an upstream of a group is reached.
@@ -60,6 +67,8 @@ pub struct Plan {
     pub key: String,
     /// What tells it from one with the same name of which something else is written.
     pub fingerprint: String,
+    /// Whether groups share it.
+    pub sharing: Sharing,
 }
 
 /// Remembers what upstreams have, from one process to the next.
@@ -84,7 +93,14 @@ impl GroupSettings {
     pub fn new(names: Arc<Names>, plans: Vec<Plan>, memory: Option<Arc<dyn Memory>>) -> Self {
         let (changes, _) = broadcast::channel(limits::CHANGES_OF_A_GROUP);
         let latest = Mutex::new((Arc::new([]) as Arc<[_]>, Arc::new([]) as Arc<[_]>));
-        Self { names, plans: RwLock::new(Arc::new(plans)), memory, changes, latest }
+        Self {
+            names,
+            plans: RwLock::new(Arc::new(plans)),
+            memory,
+            changes,
+            latest,
+            shared: SharedUpstreams::default(),
+        }
     }
 
     /// How each upstream stands, in their order.
@@ -123,6 +139,8 @@ impl GroupSettings {
 /// Upstreams under way.
 pub(crate) struct Group {
     settings: Arc<GroupSettings>,
+    /// Where it sits at upstreams that it shares.
+    seat: Seat,
     board: Mutex<Switchboard>,
     /// In the order of the switchboard's places.
     links: RwLock<Vec<Arc<Link>>>,
@@ -187,10 +205,12 @@ impl Group {
         grace: Duration,
     ) -> (Arc<Self>, mpsc::Receiver<Message>) {
         let changes = settings.changes.subscribe();
-        let board = Switchboard::new(settings.names.clone());
+        let seat = settings.shared.new_seat();
+        let board = Switchboard::new(settings.names.clone(), fan::before_first_alias(seat));
         let (to_client, said) = mpsc::channel(limits::MESSAGES_OF_A_GROUP);
         let group = Arc::new(Self {
             settings,
+            seat,
             board: Mutex::new(board),
             links: RwLock::default(),
             spool: spool.clone(),

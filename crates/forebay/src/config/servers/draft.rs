@@ -4,7 +4,9 @@ use std::{path::PathBuf, time::Duration};
 
 use forebay_intercept::{Glob, Keeping};
 
-use super::{Server, Sharing, Start, Way};
+use forebay_proxy::upstream::Sharing;
+
+use super::{Server, Start, Way};
 
 /// What is written of a server.
 #[derive(Debug)]

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Sharing, Start, draft::Draft};
+use forebay_proxy::upstream::Sharing;
+
+use super::{Start, draft::Draft};
 use crate::config::{
     kind::{Choice, Kind},
     settings::Setting,

@@ -13,7 +13,11 @@ use futures_util::stream::poll_fn;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use super::{Group, Plan};
+use super::{
+    Group, Plan,
+    fan::Seat,
+    shared::{Seated, Shared, SharedUpstreams, Sharing},
+};
 use crate::{
     ProxyError,
     body::{Message, Spool},
@@ -40,13 +44,26 @@ pub(super) struct Link {
     way: Way,
     pub(super) key: String,
     pub(super) fingerprint: String,
+    sharing: Sharing,
     is_removed: AtomicBool,
     spool: Spool,
     grace: Duration,
     orders: mpsc::UnboundedSender<Order>,
     /// The way in, while there is one. What an upstream is slow to read is kept for it, as are the calls that
     /// wait for it.
-    input: Mutex<Option<mpsc::UnboundedSender<Message>>>,
+    input: Mutex<Option<Input>>,
+}
+
+/// The way into an upstream.
+enum Input {
+    Own(mpsc::UnboundedSender<Message>),
+    Shared(Arc<Shared>, Seat),
+}
+
+/// An upstream that can be talked to.
+enum Connection {
+    Own(Opened),
+    Shared(Seated),
 }
 
 pub(super) enum Order {
@@ -66,6 +83,7 @@ impl Link {
             way: plan.way.clone(),
             key: plan.key.clone(),
             fingerprint: plan.fingerprint.clone(),
+            sharing: plan.sharing,
             is_removed: AtomicBool::new(false),
             spool,
             grace,
@@ -94,9 +112,33 @@ impl Link {
 
     /// Has a message sent. If the upstream has ended meanwhile, whoever waits for it has been told.
     pub(super) fn send(&self, message: Message) {
-        if let Some(input) = &*self.input.lock() {
-            let _ = input.send(message);
+        match &*self.input.lock() {
+            Some(Input::Own(input)) => drop(input.send(message)),
+            Some(Input::Shared(shared, seat)) => shared.says(*seat, message),
+            None => {}
         }
+    }
+
+    /// A connection of the group's own, or a seat at an upstream that others use, too.
+    async fn connect(&self, upstreams: &SharedUpstreams, seat: Seat) -> Result<Connection, String> {
+        if self.sharing == Sharing::Apart {
+            return self.open().await.map(Connection::Own);
+        }
+        let place = upstreams.place(&self.fingerprint);
+        let mut current = place.lock().await;
+        if let Some(shared) = current.as_ref().filter(|it| !it.is_over()) {
+            match (self.sharing, shared.is_modern().await) {
+                (Sharing::Shared, Some(_)) | (_, Some(true)) => {
+                    return Ok(Connection::Shared(shared.seat(seat)));
+                }
+                (_, Some(false)) => return self.open().await.map(Connection::Own),
+                // It has ended before it could be asked anything.
+                (_, None) => {}
+            }
+        }
+        let shared = Shared::start(self.open().await?, self.name.clone(), self.spool.clone());
+        *current = Some(shared.clone());
+        Ok(Connection::Shared(shared.seat(seat)))
     }
 
     /// Opens the way there, or says why that cannot be.
@@ -135,11 +177,12 @@ pub(super) async fn attend(
             () = group.closing.cancelled() => return,
         }
         let opened = tokio::select! {
-            opened = link.open() => opened,
+            opened = link.connect(&group.settings.shared, group.seat) => opened,
             () = group.closing.cancelled() => return,
         };
         let how = match opened {
-            Ok(opened) => converse(&group, member, opened, &mut orders).await,
+            Ok(Connection::Own(opened)) => converse(&group, member, opened, &mut orders).await,
+            Ok(Connection::Shared(seated)) => share(&group, member, seated, &mut orders).await,
             Err(why) => format!("cannot be started: {why}"),
         };
         group.decide(|board, now| board.member_ended(member, &how, now)).await;
@@ -157,7 +200,7 @@ async fn converse(
     let (input, mut messages) = mpsc::unbounded_channel();
     let messages = poll_fn(move |context| messages.poll_recv(context));
     let feeding = tokio::spawn(feed(pipe, messages));
-    *link.input.lock() = Some(input);
+    *link.input.lock() = Some(Input::Own(input));
     group.decide(|board, now| board.member_started(member, now)).await;
     let reading = async {
         while let Some(body) = output.next().await {
@@ -177,6 +220,35 @@ async fn converse(
         output.see_off(name.as_str()).await;
         feeding.abort();
     });
+    how
+}
+
+/// Hears an upstream that others use, too, until it ends or the group leaves it; says how that was.
+async fn share(
+    group: &Arc<Group>,
+    member: usize,
+    mut seated: Seated,
+    orders: &mut mpsc::UnboundedReceiver<Order>,
+) -> String {
+    let link = &group.link(member);
+    *link.input.lock() = Some(Input::Shared(seated.shared.clone(), seated.number()));
+    group.decide(|board, now| board.member_started(member, now)).await;
+    let reading = async {
+        while let Some(body) = seated.next().await {
+            group.decide(|board, now| board.member_said(member, &body, now)).await;
+        }
+    };
+    let (how, is_told) = tokio::select! {
+        () = reading => (None, false),
+        () = told_to_end(orders) => (Some("was ended".to_owned()), true),
+        () = group.closing.cancelled() => (Some("was ended".to_owned()), false),
+    };
+    link.input.lock().take();
+    let how = how.unwrap_or_else(|| seated.how_it_ended());
+    if is_told {
+        seated.shared.end();
+    }
+    group.at_work.spawn(seated.leave());
     how
 }
 

@@ -111,6 +111,8 @@ pub(super) struct Member {
     reading: [Option<(Vec<Item>, bool)>; 4],
     /// The upstream says that it has another list.
     is_announced: [bool; 4],
+    /// Why it has not opened as legacy servers do, while it may yet open as modern ones.
+    pub(super) refusal: Option<String>,
     /// When it is given up, if it is being started.
     pub(super) opens_by: Option<Instant>,
     opened: Option<Instant>,
@@ -150,6 +152,7 @@ impl Member {
             lists: [const { None }; 4],
             reading: [const { None }; 4],
             is_announced: [false; 4],
+            refusal: None,
             opens_by: None,
             opened: None,
             failures: 0,

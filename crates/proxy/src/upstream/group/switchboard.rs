@@ -157,8 +157,8 @@ enum Timer {
 }
 
 impl Switchboard {
-    /// A switchboard without upstreams.
-    pub(crate) fn new(names: Arc<Names>) -> Self {
+    /// A switchboard without upstreams, whose aliases come after `last`.
+    pub(crate) fn new(names: Arc<Names>, last: u64) -> Self {
         Self {
             names,
             order: Vec::new(),
@@ -173,7 +173,7 @@ impl Switchboard {
             subscriptions: Vec::new(),
             tasks: HashMap::new(),
             timers: BTreeSet::new(),
-            last: 0,
+            last,
             with_new_tools: BTreeSet::new(),
             effects: Vec::new(),
         }
@@ -226,13 +226,17 @@ impl Switchboard {
             match timer {
                 Timer::Patience => self.answer_waiting(now),
                 Timer::Request(alias) => self.give_up(alias, now),
-                Timer::Probe(member, alias) => self.probe_failed(member, alias, now),
+                Timer::Probe(member, alias) => self.probe_failed(member, alias),
                 Timer::Opening(member) => {
                     let it = &self.members[member];
                     if it.state == State::Starting && it.opens_by == Some(at) {
-                        let patience = self.members[member].settings.start_timeout.as_secs();
+                        let patience = it.settings.start_timeout.as_secs();
+                        let how = match &it.refusal {
+                            Some(why) => format!("refused to open: {why}"),
+                            None => format!("did not open within {patience} s"),
+                        };
                         self.effects.push(Effect::End(member));
-                        self.ended(member, &format!("did not open within {patience} s"), now);
+                        self.ended(member, &how, now);
                     }
                 }
                 Timer::Retry(member) => {
@@ -275,6 +279,7 @@ impl Switchboard {
         starting.state = State::Starting;
         let until = now + starting.settings.start_timeout;
         starting.opens_by = Some(until);
+        starting.refusal = None;
         self.timers.insert((until, Timer::Opening(member)));
         self.effects.push(Effect::Start(member));
         self.effects.push(Effect::Stand);

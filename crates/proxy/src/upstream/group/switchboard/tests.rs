@@ -30,7 +30,7 @@ impl Script {
         let upstreams: Vec<_> = names.iter().map(|name| UpstreamName::new(*name)).collect();
         let names_of_all = Names::new("__".to_owned(), prefix, upstreams.clone());
         let mut script = Self {
-            board: Switchboard::new(Arc::new(names_of_all)),
+            board: Switchboard::new(Arc::new(names_of_all), 0),
             names: Vec::new(),
             now: Instant::now(),
         };
@@ -627,4 +627,45 @@ fn an_upstream_is_started_anew_at_once() {
     assert!(told(&heard, "client")[0].contains("upstream `a` is started anew"), "{heard:?}");
     let heard = script.opens("a", Era::Legacy, &["x"]);
     assert!(told(&heard, "client").is_empty(), "its list is what it was");
+}
+
+#[test]
+fn an_upstream_that_starts_slowly_is_opened_by_whichever_answer_comes() {
+    for (answers, era) in [
+        (["modern", "refuses initialize"].as_slice(), Some(Era::Modern)),
+        (&["refuses initialize", "modern"], Some(Era::Modern)),
+        (&["refuses discover", "legacy"], Some(Era::Legacy)),
+        (&["legacy"], Some(Era::Legacy)),
+        (&["refuses discover", "refuses initialize"], None),
+        (&["refuses initialize", "refuses discover"], None),
+    ] {
+        let mut script = Script::new(&["a"]);
+        script.client(&hello(Era::Legacy));
+        let probe = script.started("a");
+        let discover = id_of(&probe, "a", "server/discover");
+        let late = script.later(6);
+        let initialize = id_of(&late, "a", "initialize");
+        let mut heard = Vec::new();
+        for answer in answers {
+            let line = match *answer {
+                "modern" => format!(
+                    r#"{{"id":{discover},"result":{{"supportedVersions":["2026-07-28"],"capabilities":{{"tools":{{}}}}}}}}"#
+                ),
+                "legacy" => {
+                    format!(r#"{{"id":{initialize},"result":{{"capabilities":{{"tools":{{}}}}}}}}"#)
+                }
+                "refuses discover" => {
+                    format!(r#"{{"id":{discover},"error":{{"code":-32601,"message":"what?"}}}}"#)
+                }
+                _ => format!(r#"{{"id":{initialize},"error":{{"code":-1,"message":"never"}}}}"#),
+            };
+            heard.extend(script.says("a", &line));
+        }
+        let said = told(&heard, "a");
+        let lists = said.iter().filter(|line| line.contains("tools/list")).count();
+        assert_eq!(lists, usize::from(era.is_some()), "{answers:?}: {heard:?}");
+        assert_eq!(said.contains(&"end"), era.is_none(), "{answers:?}: {heard:?}");
+        let is_initialized = said.iter().any(|line| line.contains("notifications/initialized"));
+        assert_eq!(is_initialized, era == Some(Era::Legacy), "{answers:?}: {heard:?}");
+    }
 }

@@ -85,7 +85,10 @@ impl Switchboard {
                 };
                 match told.filter(speaks) {
                     Some(told) => self.opened(member, Era::Modern, opening::MODERN, &told, now),
-                    None => self.initialize(member),
+                    None => match self.members[member].refusal.take() {
+                        Some(why) => self.does_not_open(member, &why, now),
+                        None => self.initialize(member),
+                    },
                 }
             }
             Request::Initialize => {
@@ -94,13 +97,20 @@ impl Switchboard {
                     Some(told) => {
                         let revision =
                             told["protocolVersion"].as_str().unwrap_or("unknown").to_owned();
-                        self.tell(member, opening::notification("notifications/initialized", ""));
+                        if self.members[member].state == State::Starting {
+                            let line = opening::notification("notifications/initialized", "");
+                            self.tell(member, line);
+                        }
                         self.opened(member, Era::Legacy, &revision, &told, now);
                     }
                     None => {
                         let why = error_text(envelope, body);
-                        self.effects.push(Effect::End(member));
-                        self.ended(member, &format!("refused to open: {why}"), now);
+                        // It may be late with its answer to the modern opening, and have only that.
+                        if self.is_asked(member, |what| matches!(what, Request::Discover)) {
+                            self.members[member].refusal = Some(why);
+                        } else {
+                            self.does_not_open(member, &why, now);
+                        }
                     }
                 }
             }
@@ -113,17 +123,30 @@ impl Switchboard {
         }
     }
 
-    fn initialize(&mut self, member: usize) {
+    /// True if an upstream has yet to answer such a request.
+    fn is_asked(&self, member: usize, is_such: impl Fn(&Request) -> bool) -> bool {
+        self.asked.values().any(|asked| asked.member == member && is_such(&asked.what))
+    }
+
+    fn does_not_open(&mut self, member: usize, why: &str, now: Instant) {
         if self.members[member].state == State::Starting {
+            self.effects.push(Effect::End(member));
+            self.ended(member, &format!("refused to open: {why}"), now);
+        }
+    }
+
+    fn initialize(&mut self, member: usize) {
+        let is_said = self.is_asked(member, |what| matches!(what, Request::Initialize));
+        if self.members[member].state == State::Starting && !is_said {
             let alias = self.ask_ourselves(member, Request::Initialize);
             let initialize = self.client.initialize(alias);
             self.tell(member, initialize);
         }
     }
 
-    /// Nothing has come back from the modern opening.
-    pub(super) fn probe_failed(&mut self, member: usize, alias: u64, _now: Instant) {
-        if self.finish(alias).is_some() {
+    /// Nothing has come back from the modern opening. It may still come: some take long to start.
+    pub(super) fn probe_failed(&mut self, member: usize, alias: u64) {
+        if self.asked.contains_key(&alias) {
             self.initialize(member);
         }
     }
