@@ -362,6 +362,7 @@ impl Relay {
         for call in left {
             // An interceptor that has it need not go on.
             call.cancel();
+            self.chain.answered(&call, Outcome::Error);
             errors.extend(reply::error(Some(&call.id), CONNECTION_CLOSED, &reason));
         }
         errors

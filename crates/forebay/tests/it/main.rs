@@ -28,6 +28,7 @@ mod serve;
 mod stats;
 mod strict;
 mod tools;
+mod traces;
 mod transports;
 
 use std::{ffi::OsStr, path::Path, process::Command};
