@@ -31,12 +31,12 @@ fn receiver(status: &'static str) -> (SocketAddr, mpsc::Receiver<Value>) {
             }
             let mut body = vec![0; length];
             stream.read_exact(&mut body).unwrap();
-            let answer =
-                format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
-            stream.get_mut().write_all(answer.as_bytes()).unwrap();
             if sender.send(serde_json::from_slice(&body).unwrap()).is_err() {
                 return;
             }
+            let answer =
+                format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
+            stream.get_mut().write_all(answer.as_bytes()).unwrap();
         }
     });
     (address, received)
