@@ -94,6 +94,8 @@ pub(super) struct Member {
     /// It is not one of the group any more. Its place stays, so that all others keep theirs.
     pub(super) is_removed: bool,
     pub(super) state: State,
+    /// How often it has been started. What one process says last is not taken for the next one's.
+    pub(super) run: u64,
     pub(super) era: Era,
     pub(super) revision: Option<String>,
     pub(super) capabilities: Value,
@@ -138,6 +140,7 @@ impl Member {
             settings,
             is_removed: false,
             state: State::Idle,
+            run: 0,
             era: Era::Unknown,
             revision: None,
             capabilities: Value::Null,

@@ -41,8 +41,8 @@ pub(crate) enum Effect {
     ToClient(Message),
     /// Say this to an upstream.
     ToMember(usize, Message),
-    /// Start an upstream.
-    Start(usize),
+    /// Start an upstream, for this run of it.
+    Start(usize, u64),
     /// End an upstream that does not open.
     End(usize),
     /// Tell whoever wants to know how the upstreams stand.
@@ -273,10 +273,12 @@ impl Switchboard {
     fn start(&mut self, member: usize, now: Instant) {
         let starting = &mut self.members[member];
         starting.state = State::Starting;
+        starting.run += 1;
+        let run = starting.run;
         let until = now + starting.settings.start_timeout;
         starting.opens_by = Some(until);
         self.timers.insert((until, Timer::Opening(member)));
-        self.effects.push(Effect::Start(member));
+        self.effects.push(Effect::Start(member, run));
         self.effects.push(Effect::Stand);
     }
 

@@ -67,7 +67,7 @@ impl Script {
             .filter_map(|effect| match effect {
                 Effect::ToClient(message) => Some(("client".to_owned(), text(message))),
                 Effect::ToMember(at, message) => Some((self.names[at].to_owned(), text(message))),
-                Effect::Start(at) => Some((self.names[at].to_owned(), "start".to_owned())),
+                Effect::Start(at, _) => Some((self.names[at].to_owned(), "start".to_owned())),
                 Effect::End(at) => Some((self.names[at].to_owned(), "end".to_owned())),
                 Effect::Stand => None,
             })
@@ -85,20 +85,31 @@ impl Script {
         self.heard(effects)
     }
 
+    /// How often an upstream has been started.
+    fn run(&self, name: &str) -> u64 {
+        self.board.members[self.at(name)].run
+    }
+
     /// An upstream says something.
     fn says(&mut self, name: &str, json: &str) -> Heard {
         let body = Arc::new(Body::Memory(json.as_bytes().to_vec()));
-        let effects = self.board.member_said(self.at(name), &body, self.now);
+        let effects = self.board.member_said(self.at(name), self.run(name), &body, self.now);
         self.heard(effects)
     }
 
     fn started(&mut self, name: &str) -> Heard {
-        let effects = self.board.member_started(self.at(name), self.now);
+        let effects = self.board.member_started(self.at(name), self.run(name), self.now);
         self.heard(effects)
     }
 
     fn ends(&mut self, name: &str) -> Heard {
-        let effects = self.board.member_ended(self.at(name), "exited with code 1", self.now);
+        self.ends_as(name, self.run(name))
+    }
+
+    /// A run of an upstream ends, which need not be the last one.
+    fn ends_as(&mut self, name: &str, run: u64) -> Heard {
+        let how = "exited with code 1";
+        let effects = self.board.member_ended(self.at(name), run, how, self.now);
         self.heard(effects)
     }
 
@@ -620,11 +631,19 @@ fn upstreams_come_and_go_while_others_go_on() {
 #[test]
 fn an_upstream_is_started_anew_at_once() {
     let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let first = script.run("a");
     script.client(&call(1, "a__x", Era::Legacy));
     let effects = script.board.restart(&UpstreamName::new("a"), script.now);
     let heard = script.heard(effects);
     assert_eq!(told(&heard, "a"), ["end", "start"]);
     assert!(told(&heard, "client")[0].contains("upstream `a` is started anew"), "{heard:?}");
+    script.client(&call(2, "a__x", Era::Legacy));
+    assert!(script.ends_as("a", first).is_empty(), "the end of the process before is no news");
     let heard = script.opens("a", Era::Legacy, &["x"]);
     assert!(told(&heard, "client").is_empty(), "its list is what it was");
+    let asked = told(&heard, "a");
+    assert!(
+        asked.iter().any(|line| line.contains("tools/call")),
+        "what waited is asked: {heard:?}"
+    );
 }

@@ -26,7 +26,10 @@ use crate::{
 
 impl Switchboard {
     /// An upstream has been started: it is greeted.
-    pub(crate) fn member_started(&mut self, member: usize, now: Instant) -> Vec<Effect> {
+    pub(crate) fn member_started(&mut self, member: usize, run: u64, now: Instant) -> Vec<Effect> {
+        if self.members[member].run != run {
+            return Vec::new();
+        }
         let alias = self.ask_ourselves(member, Request::Discover);
         self.timers.insert((now + PROBE, Timer::Probe(member, alias)));
         let discover = self.client.discover(alias);
@@ -35,7 +38,17 @@ impl Switchboard {
     }
 
     /// An upstream has ended, or could not be started.
-    pub(crate) fn member_ended(&mut self, member: usize, how: &str, now: Instant) -> Vec<Effect> {
+    pub(crate) fn member_ended(
+        &mut self,
+        member: usize,
+        run: u64,
+        how: &str,
+        now: Instant,
+    ) -> Vec<Effect> {
+        // It may have been started anew before its end was noticed.
+        if self.members[member].run != run {
+            return Vec::new();
+        }
         self.ended(member, how, now);
         self.done()
     }
@@ -44,9 +57,13 @@ impl Switchboard {
     pub(crate) fn member_said(
         &mut self,
         member: usize,
+        run: u64,
         body: &Arc<Body>,
         now: Instant,
     ) -> Vec<Effect> {
+        if self.members[member].run != run {
+            return Vec::new();
+        }
         for envelope in body.line().messages() {
             match envelope.kind() {
                 MessageKind::Response { id } => {
