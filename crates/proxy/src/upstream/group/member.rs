@@ -105,6 +105,8 @@ pub(super) struct Member {
     pub(super) waiting: Vec<u64>,
     /// Our subscription to what changes there, in the modern era.
     pub(super) listening: Option<u64>,
+    /// How often in a row that has ended before it was acknowledged.
+    pub(super) unheard: u32,
     /// The resources whose changes somebody wants to hear of.
     pub(super) watched: BTreeSet<String>,
     pub(super) last_error: Option<String>,
@@ -148,6 +150,7 @@ impl Member {
             instructions: None,
             waiting: Vec::new(),
             listening: None,
+            unheard: 0,
             watched: BTreeSet::new(),
             last_error: None,
             lists: [const { None }; 4],
@@ -228,6 +231,12 @@ impl Member {
         if is_new || is_announced { Read::New } else { Read::Same }
     }
 
+    /// A list cannot be read, and is what it was if it is known.
+    pub(super) fn cannot_read(&mut self, kind: Kind) {
+        self.reading[kind as usize] = None;
+        self.lists[kind as usize].get_or_insert_default();
+    }
+
     fn offered(&self, kind: Kind, mut items: Vec<Item>) -> Vec<Item> {
         if kind == Kind::Tools {
             items.retain(|item| (self.settings.offers)(&item.own));
@@ -257,6 +266,7 @@ impl Member {
         self.failures = if was_sound { 1 } else { self.failures + 1 };
         self.state = State::Down;
         self.listening = None;
+        self.unheard = 0;
         self.reading = [const { None }; 4];
         self.last_error = Some(how.to_owned());
         let doublings = self.failures.saturating_sub(1).min(10);

@@ -55,6 +55,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a modern opening may go unanswered before the legacy one is tried: old servers pass over what
 /// they do not know.
 const PROBE: Duration = Duration::from_secs(5);
+/// How long a subscription that has ended is left alone, at first and at most.
+const FIRST_SILENCE: Duration = Duration::from_millis(500);
+const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 /// A call waits for an upstream that is started again within this time; else it is refused.
 const SHORT_PAUSE: Duration = Duration::from_secs(2);
 
@@ -154,6 +157,8 @@ enum Timer {
     Opening(usize),
     /// An upstream is to be started again.
     Retry(usize),
+    /// What changes in an upstream is to be subscribed to again.
+    Listen(usize),
 }
 
 impl Switchboard {
@@ -239,6 +244,11 @@ impl Switchboard {
                     let it = &self.members[member];
                     if it.state == State::Down && !it.is_removed {
                         self.start(member, now);
+                    }
+                }
+                Timer::Listen(member) => {
+                    if self.members[member].listening.is_none() {
+                        self.listen(member);
                     }
                 }
             }

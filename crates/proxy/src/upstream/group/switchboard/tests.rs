@@ -647,3 +647,47 @@ fn an_upstream_is_started_anew_at_once() {
         "what waited is asked: {heard:?}"
     );
 }
+
+#[test]
+fn what_changes_is_subscribed_to_again_when_a_subscription_ends() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Modern));
+    let mut asked = script.opens("a", Era::Modern, &["x"]);
+    for pause in [1, 1, 2, 4] {
+        let id = id_of(&asked, "a", "subscriptions/listen");
+        let broken = format!(r#"{{"id":{id},"error":{{"code":-32000,"message":"broken"}}}}"#);
+        assert!(script.says("a", &broken).is_empty(), "not at once");
+        asked = script.later(pause);
+    }
+    let acknowledged =
+        r#"{"method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}"#;
+    let heard = script.says("a", acknowledged);
+    assert!(told(&heard, "a")[0].contains("tools/list"), "what was not heard is read: {heard:?}");
+    let heard = script.answers("a", &heard, "tools/list", r#"{"tools":[{"name":"z"}]}"#);
+    assert!(told(&heard, "client").is_empty());
+    assert!(script.says("a", acknowledged).is_empty(), "all is known");
+    let listed = script.client(&format!(r#"{{"id":1,"method":"tools/list","params":{{{META}}}}}"#));
+    assert!(told(&listed, "client")[0].contains("a__z"), "{listed:?}");
+}
+
+#[test]
+fn who_has_no_subscriptions_is_not_asked_again() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Modern));
+    let asked = script.opens("a", Era::Modern, &["x"]);
+    let id = id_of(&asked, "a", "subscriptions/listen");
+    script.says("a", &format!(r#"{{"id":{id},"error":{{"code":-32601,"message":"no"}}}}"#));
+    assert!(script.later(100).is_empty());
+}
+
+#[test]
+fn a_list_that_cannot_be_read_again_stays_as_it_was() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let heard = script.says("a", r#"{"method":"notifications/tools/list_changed"}"#);
+    let id = id_of(&heard, "a", "tools/list");
+    script.says("a", &format!(r#"{{"id":{id},"error":{{"code":-32000,"message":"broken"}}}}"#));
+    let heard = script.client(&call(1, "a__x", Era::Legacy));
+    assert!(told(&heard, "a")[0].contains("tools/call"), "{heard:?}");
+    let heard = script.says("a", r#"{"method":"notifications/tools/list_changed"}"#);
+    assert!(told(&heard, "a")[0].contains("tools/list"), "it is read again: {heard:?}");
+}
