@@ -205,25 +205,20 @@ fn an_upstream_elsewhere_that_is_killed_is_found_again() {
 fn calls_of_an_upstream_that_hangs_end_in_time() {
     let gateway = Gateway::start();
     let calls = under_load(&gateway.forebay, &ALL, |load| {
-        for victim in ["birch", "ash"] {
-            load.is_answered(&ALL);
-            let stopped = gateway.signal("-STOP", victim);
-            load.is_refused(victim);
-            // Whoever calls another one meanwhile is answered.
-            let others: Vec<&str> = ALL.into_iter().filter(|it| *it != victim).collect();
-            load.is_answered(&others);
-            gateway.signal("-CONT", victim);
-            load.is_answered(&[victim]);
-            assert_eq!(gateway.processes(victim).len(), stopped.len());
-        }
+        load.is_answered(&ALL);
+        let stopped = gateway.signal("-STOP", "birch");
+        load.is_refused("birch");
+        // Whoever calls another one meanwhile is answered.
+        load.is_answered(&["ash", "cedar", FAR]);
+        gateway.signal("-CONT", "birch");
+        load.is_answered(&ALL);
+        assert_eq!(gateway.processes("birch"), stopped, "it goes on where it was");
     });
-    for whole in ["cedar", FAR] {
+    for whole in ["ash", "cedar", FAR] {
         assert_eq!(calls.refused(whole), Vec::<String>::new());
     }
-    for victim in ["ash", "birch"] {
-        let expected = format!("upstream `{victim}` has not answered within 2 s");
-        assert!(calls.refused(victim).iter().all(|told| *told == expected));
-    }
+    let expected = "upstream `birch` has not answered within 2 s";
+    assert!(calls.refused("birch").iter().all(|told| told == expected));
 }
 
 #[test]
@@ -342,14 +337,20 @@ fn lists_that_change_all_the_time_are_told_as_they_are() {
             let own = listed.iter().filter(|tool| tool.starts_with(&format!("{server}__")));
             assert_eq!(own.count(), TOOLS + count, "{server}: {listed:?}");
         }
-        // A session has processes of its own, and hears what changes there.
+        // A session has processes of its own, and hears what changes there. At first it may be given a list
+        // that is remembered of others.
         let mut legacy = McpHttpClient::legacy(&gateway.forebay);
         let mut listening = legacy.listen(None);
-        let before = gateway.tools(&mut legacy).len();
+        gateway.tools(&mut legacy);
         legacy.call_tool("birch__echo", &json!({ "grow": 3 }));
-        let told = listening.next_message().unwrap().unwrap();
-        assert_eq!(told["method"], "notifications/tools/list_changed");
-        assert_eq!(gateway.tools(&mut legacy).len(), before + 3);
+        loop {
+            let told = listening.next_message().unwrap().unwrap();
+            assert_eq!(told["method"], "notifications/tools/list_changed");
+            let listed = gateway.tools(&mut legacy);
+            if listed.iter().filter(|tool| tool.starts_with("birch__")).count() == TOOLS + 3 {
+                break;
+            }
+        }
     });
     for server in ALL {
         assert_eq!(calls.refused(server), Vec::<String>::new());
@@ -403,9 +404,9 @@ fn a_reload_drops_no_call_of_a_server_that_stays() {
 
 #[test]
 fn memory_is_what_it_was_however_often_all_goes_wrong() {
-    const ROUNDS: usize = 6;
+    const ROUNDS: usize = 3;
     let gateway = Gateway::start();
-    let mut resident = Vec::new();
+    let mut after_the_first = None;
     for round in 0..ROUNDS {
         under_load(&gateway.forebay, &ALL, |load| {
             load.is_answered(&ALL);
@@ -417,7 +418,7 @@ fn memory_is_what_it_was_however_often_all_goes_wrong() {
             gateway.kill_far();
             load.is_refused(FAR);
             gateway.start_far();
-            gateway.rewrite(&["ash", "birch", "cedar", FAR, "dogwood"]);
+            gateway.rewrite(&[&ALL[..], &["dogwood"]].concat());
             let mut client = McpHttpClient::modern(&gateway.forebay);
             eventually("one more is there", || {
                 gateway.servers(&mut McpHttpClient::modern(&gateway.forebay)).len() == 5
@@ -431,10 +432,10 @@ fn memory_is_what_it_was_however_often_all_goes_wrong() {
         for tree in TREES {
             eventually("all sessions have ended", || gateway.processes(tree).len() == 1);
         }
-        resident.push(gateway.resident());
+        after_the_first.get_or_insert_with(|| gateway.resident());
     }
-    eprintln!("RESIDENT {resident:?}");
-    // One round passes over 100 MB, and leaves some thousand calls unanswered.
-    let most = resident[0] + 16;
-    assert!(resident[ROUNDS - 1] <= most, "{resident:?} MiB");
+    // One round has 20 MB pass, and has 16 sessions begin and end. What is free goes back to the system two
+    // seconds later.
+    let most = after_the_first.unwrap() + 4;
+    eventually("it holds no more than after the first round", || gateway.resident() <= most);
 }

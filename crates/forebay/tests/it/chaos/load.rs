@@ -109,7 +109,7 @@ impl Drop for EndOnDrop<'_> {
 impl Load<'_> {
     /// Waits until each of these upstreams has answered many more calls.
     pub(super) fn is_answered(&self, servers: &[&str]) {
-        const MORE: u64 = 64;
+        const MORE: u64 = 32;
         self.grows("calls are answered", &self.answered, servers, MORE);
     }
 
