@@ -7,6 +7,7 @@
 mod asking;
 mod auth;
 mod capture;
+mod chaos;
 mod charts;
 mod clients;
 mod commands;

@@ -313,7 +313,7 @@ impl Group {
                 // A client that is gone is noticed by its session.
                 Effect::ToClient(message) => drop(self.to_client.send(message).await),
                 Effect::ToMember(member, message) => self.link(member).send(message),
-                Effect::Start(member) => self.link(member).start(),
+                Effect::Start(member, run) => self.link(member).start(run),
                 Effect::End(member) => self.link(member).end(),
                 Effect::Stand => self.remember(),
             }

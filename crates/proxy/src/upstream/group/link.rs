@@ -67,7 +67,8 @@ enum Connection {
 }
 
 pub(super) enum Order {
-    Start,
+    /// For this run of the upstream.
+    Start(u64),
     End,
 }
 
@@ -102,8 +103,8 @@ impl Link {
         self.is_removed.load(Ordering::Relaxed)
     }
 
-    pub(super) fn start(&self) {
-        let _ = self.orders.send(Order::Start);
+    pub(super) fn start(&self, run: u64) {
+        let _ = self.orders.send(Order::Start(run));
     }
 
     pub(super) fn end(&self) {
@@ -167,25 +168,29 @@ pub(super) async fn attend(
 ) {
     let link = &group.link(member);
     loop {
-        tokio::select! {
+        let run = tokio::select! {
             order = orders.recv() => match order {
-                Some(Order::Start) => {}
+                Some(Order::Start(run)) => run,
                 // There is nothing to end.
                 Some(Order::End) => continue,
                 None => return,
             },
             () = group.closing.cancelled() => return,
-        }
+        };
         let opened = tokio::select! {
             opened = link.connect(&group.settings.shared, group.seat) => opened,
             () = group.closing.cancelled() => return,
         };
         let how = match opened {
-            Ok(Connection::Own(opened)) => converse(&group, member, opened, &mut orders).await,
-            Ok(Connection::Shared(seated)) => share(&group, member, seated, &mut orders).await,
+            Ok(Connection::Own(opened)) => {
+                converse(&group, member, run, opened, &mut orders).await
+            }
+            Ok(Connection::Shared(seated)) => {
+                share(&group, member, run, seated, &mut orders).await
+            }
             Err(why) => format!("cannot be started: {why}"),
         };
-        group.decide(|board, now| board.member_ended(member, &how, now)).await;
+        group.decide(|board, now| board.member_ended(member, run, &how, now)).await;
     }
 }
 
@@ -193,6 +198,7 @@ pub(super) async fn attend(
 async fn converse(
     group: &Arc<Group>,
     member: usize,
+    run: u64,
     Opened { input: pipe, mut output }: Opened,
     orders: &mut mpsc::UnboundedReceiver<Order>,
 ) -> String {
@@ -201,11 +207,11 @@ async fn converse(
     let messages = poll_fn(move |context| messages.poll_recv(context));
     let feeding = tokio::spawn(feed(pipe, messages));
     *link.input.lock() = Some(Input::Own(input));
-    group.decide(|board, now| board.member_started(member, now)).await;
+    group.decide(|board, now| board.member_started(member, run, now)).await;
     let reading = async {
         while let Some(body) = output.next().await {
             let body = Arc::new(body);
-            group.decide(|board, now| board.member_said(member, &body, now)).await;
+            group.decide(|board, now| board.member_said(member, run, &body, now)).await;
         }
         output.how_it_ended().await
     };
@@ -227,15 +233,16 @@ async fn converse(
 async fn share(
     group: &Arc<Group>,
     member: usize,
+    run: u64,
     mut seated: Seated,
     orders: &mut mpsc::UnboundedReceiver<Order>,
 ) -> String {
     let link = &group.link(member);
     *link.input.lock() = Some(Input::Shared(seated.shared.clone(), seated.number()));
-    group.decide(|board, now| board.member_started(member, now)).await;
+    group.decide(|board, now| board.member_started(member, run, now)).await;
     let reading = async {
         while let Some(body) = seated.next().await {
-            group.decide(|board, now| board.member_said(member, &body, now)).await;
+            group.decide(|board, now| board.member_said(member, run, &body, now)).await;
         }
     };
     let (how, is_told) = tokio::select! {

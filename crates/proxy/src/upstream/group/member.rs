@@ -94,6 +94,8 @@ pub(super) struct Member {
     /// It is not one of the group any more. Its place stays, so that all others keep theirs.
     pub(super) is_removed: bool,
     pub(super) state: State,
+    /// How often it has been started. What one process says last is not taken for the next one's.
+    pub(super) run: u64,
     pub(super) era: Era,
     pub(super) revision: Option<String>,
     pub(super) capabilities: Value,
@@ -103,6 +105,8 @@ pub(super) struct Member {
     pub(super) waiting: Vec<u64>,
     /// Our subscription to what changes there, in the modern era.
     pub(super) listening: Option<u64>,
+    /// How often in a row that has ended before it was acknowledged.
+    pub(super) unheard: u32,
     /// The resources whose changes somebody wants to hear of.
     pub(super) watched: BTreeSet<String>,
     pub(super) last_error: Option<String>,
@@ -140,6 +144,7 @@ impl Member {
             settings,
             is_removed: false,
             state: State::Idle,
+            run: 0,
             era: Era::Unknown,
             revision: None,
             capabilities: Value::Null,
@@ -147,6 +152,7 @@ impl Member {
             instructions: None,
             waiting: Vec::new(),
             listening: None,
+            unheard: 0,
             watched: BTreeSet::new(),
             last_error: None,
             lists: [const { None }; 4],
@@ -228,6 +234,12 @@ impl Member {
         if is_new || is_announced { Read::New } else { Read::Same }
     }
 
+    /// A list cannot be read, and is what it was if it is known.
+    pub(super) fn cannot_read(&mut self, kind: Kind) {
+        self.reading[kind as usize] = None;
+        self.lists[kind as usize].get_or_insert_default();
+    }
+
     fn offered(&self, kind: Kind, mut items: Vec<Item>) -> Vec<Item> {
         if kind == Kind::Tools {
             items.retain(|item| (self.settings.offers)(&item.own));
@@ -257,6 +269,7 @@ impl Member {
         self.failures = if was_sound { 1 } else { self.failures + 1 };
         self.state = State::Down;
         self.listening = None;
+        self.unheard = 0;
         self.reading = [const { None }; 4];
         self.last_error = Some(how.to_owned());
         let doublings = self.failures.saturating_sub(1).min(10);

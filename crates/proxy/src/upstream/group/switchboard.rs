@@ -41,8 +41,8 @@ pub(crate) enum Effect {
     ToClient(Message),
     /// Say this to an upstream.
     ToMember(usize, Message),
-    /// Start an upstream.
-    Start(usize),
+    /// Start an upstream, for this run of it.
+    Start(usize, u64),
     /// End an upstream that does not open.
     End(usize),
     /// Tell whoever wants to know how the upstreams stand.
@@ -55,6 +55,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a modern opening may go unanswered before the legacy one is tried: old servers pass over what
 /// they do not know.
 const PROBE: Duration = Duration::from_secs(5);
+/// How long a subscription that has ended is left alone, at first and at most.
+const FIRST_SILENCE: Duration = Duration::from_millis(500);
+const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 /// A call waits for an upstream that is started again within this time; else it is refused.
 const SHORT_PAUSE: Duration = Duration::from_secs(2);
 
@@ -154,6 +157,8 @@ enum Timer {
     Opening(usize),
     /// An upstream is to be started again.
     Retry(usize),
+    /// What changes in an upstream is to be subscribed to again.
+    Listen(usize),
 }
 
 impl Switchboard {
@@ -245,6 +250,11 @@ impl Switchboard {
                         self.start(member, now);
                     }
                 }
+                Timer::Listen(member) => {
+                    if self.members[member].listening.is_none() {
+                        self.listen(member);
+                    }
+                }
             }
         }
         self.done()
@@ -277,11 +287,13 @@ impl Switchboard {
     fn start(&mut self, member: usize, now: Instant) {
         let starting = &mut self.members[member];
         starting.state = State::Starting;
+        starting.run += 1;
+        let run = starting.run;
         let until = now + starting.settings.start_timeout;
         starting.opens_by = Some(until);
         starting.refusal = None;
         self.timers.insert((until, Timer::Opening(member)));
-        self.effects.push(Effect::Start(member));
+        self.effects.push(Effect::Start(member, run));
         self.effects.push(Effect::Stand);
     }
 

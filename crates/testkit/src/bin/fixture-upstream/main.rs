@@ -4,8 +4,8 @@
 //! `fixture-upstream` speaks on stdio; a message too long for its buffer is answered with its length,
 //! and `--stay` ignores the end of input. `fixture-upstream --http 127.0.0.1:0` serves Streamable
 //! HTTP at `/mcp` and says `listening on ADDRESS` once it does; `--threads N` is how many threads
-//! work, one unless told. Both eras at once: a request that names its revision in `_meta` is modern,
-//! all else legacy.
+//! work, one unless told. `--tools N`: so many more tools are listed. Both eras at once: a request that
+//! names its revision in `_meta` is modern, all else legacy. Words that are none of these are passed over.
 //!
 //! Tools, by name:
 //!
@@ -26,6 +26,7 @@
 //!
 //! Arguments that any tool takes, in the order in which they happen:
 //!
+//! - `grow: N`: from now on so many more tools are listed, and whoever listens is told, even if N is 0
 //! - `progress: N`: so many notifications of progress first, if the call has a token
 //! - `logs: N`: so many log messages first
 //! - `ask: METHOD`: asks the client by that method and gives its answer as text; modern clients get
@@ -70,10 +71,12 @@ fn main() -> io::Result<()> {
         let place = arguments.iter().position(|argument| argument == name)?;
         arguments.get(place + 1)
     };
+    let number = |name: &str| value(name).and_then(|number| number.parse().ok());
     let world = Arc::new(World::default());
+    world.grow(number("--tools").unwrap_or(0));
     match value("--http") {
         Some(address) => {
-            let threads = value("--threads").and_then(|number| number.parse().ok()).unwrap_or(1);
+            let threads = number("--threads").and_then(|it| usize::try_from(it).ok()).unwrap_or(1);
             http::serve(address, threads, world)
         }
         None => stdio::serve(world, arguments.iter().any(|argument| argument == "--stay")),

@@ -18,9 +18,26 @@ use crate::{
     world::World,
 };
 
-pub(crate) const LIST: &str = r#""tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"bytes","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}},{"name":"records","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}}]"#;
+const TOOLS: &str = r#"{"name":"echo","inputSchema":{"type":"object"}},{"name":"bytes","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}},{"name":"records","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}}"#;
 /// Its annotation means something to modern clients only.
-pub(crate) const MODERN_LIST: &str = r#""tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"bytes","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}},{"name":"records","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}},{"name":"region","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}],"ttlMs":60000,"cacheScope":"public""#;
+const MODERN_TOOL: &str = r#"{"name":"region","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}"#;
+
+/// The members of a list of tools, which has so many more than are documented.
+pub(crate) fn list(era: Era, more: u64) -> String {
+    let more: String = (1..=more)
+        .map(|number| {
+            format!(
+                r#",{{"name":"more-{number}","description":"Number {number} of those that do what `echo` does.","inputSchema":{{"type":"object","properties":{{"text":{{"type":"string"}}}}}}}}"#
+            )
+        })
+        .collect();
+    match era {
+        Era::Legacy => format!(r#""tools":[{TOOLS}{more}]"#),
+        Era::Modern => {
+            format!(r#""tools":[{TOOLS},{MODERN_TOOL}{more}],"ttlMs":60000,"cacheScope":"public""#)
+        }
+    }
+}
 
 /// What shapes a call, whatever the tool.
 struct Shape<'a> {
@@ -28,6 +45,7 @@ struct Shape<'a> {
     path: Option<&'a [u8]>,
     name: Option<&'a [u8]>,
     what: Option<&'a [u8]>,
+    grow: Option<&'a [u8]>,
     region: Option<&'a [u8]>,
     progress: u64,
     logs: u64,
@@ -42,6 +60,9 @@ struct Shape<'a> {
 pub(crate) fn call(request: &Request<'_>, world: &World) -> io::Result<Call> {
     let shape = Shape::read(request.params.arguments);
     let era = request.era;
+    if shape.grow.is_some() {
+        world.grow(number(shape.grow));
+    }
     let mut result = result(&decoded(request.params.name), request, &shape, world)?;
     let mut asks = shape.ask.map(|method| decoded(Some(method)));
     if era == Era::Modern
@@ -158,6 +179,7 @@ impl<'a> Shape<'a> {
             path,
             name,
             what,
+            grow,
             region,
             progress,
             logs,
@@ -171,8 +193,8 @@ impl<'a> Shape<'a> {
         ] = scan::members(
             arguments,
             [
-                "count", "path", "name", "what", "region", "progress", "logs", "ask", "hold",
-                "delay", "task", "stream", "detach", "fault",
+                "count", "path", "name", "what", "grow", "region", "progress", "logs", "ask",
+                "hold", "delay", "task", "stream", "detach", "fault",
             ],
         );
         let is_true = |json: Option<&[u8]>| json == Some(b"true");
@@ -181,6 +203,7 @@ impl<'a> Shape<'a> {
             path,
             name,
             what,
+            grow,
             region,
             progress: number(progress),
             logs: number(logs),

@@ -32,6 +32,7 @@ pub(crate) struct World {
     pub(crate) tasks: Tasks,
     pub(crate) listeners: Listeners,
     cancelled: AtomicU64,
+    more_tools: AtomicU64,
 }
 
 /// What becomes of a request.
@@ -74,8 +75,9 @@ impl World {
             ("server/discover", Era::Modern) => result(&format!(
                 r#""supportedVersions":["{MODERN_REVISION}"],"capabilities":{{"tools":{{"listChanged":true}},"extensions":{{"io.modelcontextprotocol/tasks":{{}}}}}},"ttlMs":3600000,"cacheScope":"public","_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"fixture","version":"1"}}}}"#
             )),
-            ("tools/list", Era::Legacy) => result(tools::LIST),
-            ("tools/list", Era::Modern) => result(tools::MODERN_LIST),
+            ("tools/list", era) => {
+                result(&tools::list(era, self.more_tools.load(Ordering::Relaxed)))
+            }
             ("tools/call", _) => Ok(Answer::Call(tools::call(request, self)?)),
             ("tasks/get" | "tasks/result" | "tasks/cancel", _) => Ok(self.about_task(request)),
             ("subscriptions/listen", Era::Modern) => {
@@ -85,6 +87,12 @@ impl World {
             (_, Era::Legacy) => Ok(Answer::Now(json::response(id, Json::whole(&b"{}"[..])))),
             (_, Era::Modern) => Ok(refused(id, METHOD_NOT_FOUND, "Method not found", None)),
         }
+    }
+
+    /// The list of tools has so many more from now on, and whoever listens is told.
+    pub(crate) fn grow(&self, count: u64) {
+        self.more_tools.fetch_add(count, Ordering::Relaxed);
+        self.listeners.announce("tools");
     }
 
     /// Lets go what waits under that name.

@@ -67,7 +67,7 @@ impl Script {
             .filter_map(|effect| match effect {
                 Effect::ToClient(message) => Some(("client".to_owned(), text(message))),
                 Effect::ToMember(at, message) => Some((self.names[at].to_owned(), text(message))),
-                Effect::Start(at) => Some((self.names[at].to_owned(), "start".to_owned())),
+                Effect::Start(at, _) => Some((self.names[at].to_owned(), "start".to_owned())),
                 Effect::End(at) => Some((self.names[at].to_owned(), "end".to_owned())),
                 Effect::Stand => None,
             })
@@ -85,20 +85,31 @@ impl Script {
         self.heard(effects)
     }
 
+    /// How often an upstream has been started.
+    fn run(&self, name: &str) -> u64 {
+        self.board.members[self.at(name)].run
+    }
+
     /// An upstream says something.
     fn says(&mut self, name: &str, json: &str) -> Heard {
         let body = Arc::new(Body::Memory(json.as_bytes().to_vec()));
-        let effects = self.board.member_said(self.at(name), &body, self.now);
+        let effects = self.board.member_said(self.at(name), self.run(name), &body, self.now);
         self.heard(effects)
     }
 
     fn started(&mut self, name: &str) -> Heard {
-        let effects = self.board.member_started(self.at(name), self.now);
+        let effects = self.board.member_started(self.at(name), self.run(name), self.now);
         self.heard(effects)
     }
 
     fn ends(&mut self, name: &str) -> Heard {
-        let effects = self.board.member_ended(self.at(name), "exited with code 1", self.now);
+        self.ends_as(name, self.run(name))
+    }
+
+    /// A run of an upstream ends, which need not be the last one.
+    fn ends_as(&mut self, name: &str, run: u64) -> Heard {
+        let how = "exited with code 1";
+        let effects = self.board.member_ended(self.at(name), run, how, self.now);
         self.heard(effects)
     }
 
@@ -620,13 +631,65 @@ fn upstreams_come_and_go_while_others_go_on() {
 #[test]
 fn an_upstream_is_started_anew_at_once() {
     let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let first = script.run("a");
     script.client(&call(1, "a__x", Era::Legacy));
     let effects = script.board.restart(&UpstreamName::new("a"), script.now);
     let heard = script.heard(effects);
     assert_eq!(told(&heard, "a"), ["end", "start"]);
     assert!(told(&heard, "client")[0].contains("upstream `a` is started anew"), "{heard:?}");
+    script.client(&call(2, "a__x", Era::Legacy));
+    assert!(script.ends_as("a", first).is_empty(), "the end of the process before is no news");
     let heard = script.opens("a", Era::Legacy, &["x"]);
     assert!(told(&heard, "client").is_empty(), "its list is what it was");
+    let asked = told(&heard, "a");
+    assert!(
+        asked.iter().any(|line| line.contains("tools/call")),
+        "what waited is asked: {heard:?}"
+    );
+}
+
+#[test]
+fn what_changes_is_subscribed_to_again_when_a_subscription_ends() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Modern));
+    let mut asked = script.opens("a", Era::Modern, &["x"]);
+    for pause in [1, 1, 2, 4] {
+        let id = id_of(&asked, "a", "subscriptions/listen");
+        let broken = format!(r#"{{"id":{id},"error":{{"code":-32000,"message":"broken"}}}}"#);
+        assert!(script.says("a", &broken).is_empty(), "not at once");
+        asked = script.later(pause);
+    }
+    let acknowledged =
+        r#"{"method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}"#;
+    let heard = script.says("a", acknowledged);
+    assert!(told(&heard, "a")[0].contains("tools/list"), "what was not heard is read: {heard:?}");
+    let heard = script.answers("a", &heard, "tools/list", r#"{"tools":[{"name":"z"}]}"#);
+    assert!(told(&heard, "client").is_empty());
+    assert!(script.says("a", acknowledged).is_empty(), "all is known");
+    let listed = script.client(&format!(r#"{{"id":1,"method":"tools/list","params":{{{META}}}}}"#));
+    assert!(told(&listed, "client")[0].contains("a__z"), "{listed:?}");
+}
+
+#[test]
+fn who_has_no_subscriptions_is_not_asked_again() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Modern));
+    let asked = script.opens("a", Era::Modern, &["x"]);
+    let id = id_of(&asked, "a", "subscriptions/listen");
+    script.says("a", &format!(r#"{{"id":{id},"error":{{"code":-32601,"message":"no"}}}}"#));
+    assert!(script.later(100).is_empty());
+}
+
+#[test]
+fn a_list_that_cannot_be_read_again_stays_as_it_was() {
+    let mut script = Script::opened(Era::Legacy, Era::Legacy);
+    let heard = script.says("a", r#"{"method":"notifications/tools/list_changed"}"#);
+    let id = id_of(&heard, "a", "tools/list");
+    script.says("a", &format!(r#"{{"id":{id},"error":{{"code":-32000,"message":"broken"}}}}"#));
+    let heard = script.client(&call(1, "a__x", Era::Legacy));
+    assert!(told(&heard, "a")[0].contains("tools/call"), "{heard:?}");
+    let heard = script.says("a", r#"{"method":"notifications/tools/list_changed"}"#);
+    assert!(told(&heard, "a")[0].contains("tools/list"), "it is read again: {heard:?}");
 }
 
 #[test]

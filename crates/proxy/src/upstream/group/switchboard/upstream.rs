@@ -12,7 +12,8 @@ use super::{
         member::{Read, State},
         opening,
     },
-    Asked, ClientRequest, Effect, METHOD_NOT_FOUND, PROBE, Question, Request, Switchboard, Timer,
+    Asked, ClientRequest, Effect, FIRST_SILENCE, LONGEST_SILENCE, METHOD_NOT_FOUND, PROBE,
+    Question, Request, Switchboard, Timer,
     client::number,
 };
 use crate::{
@@ -26,7 +27,10 @@ use crate::{
 
 impl Switchboard {
     /// An upstream has been started: it is greeted.
-    pub(crate) fn member_started(&mut self, member: usize, now: Instant) -> Vec<Effect> {
+    pub(crate) fn member_started(&mut self, member: usize, run: u64, now: Instant) -> Vec<Effect> {
+        if self.members[member].run != run {
+            return Vec::new();
+        }
         let alias = self.ask_ourselves(member, Request::Discover);
         self.timers.insert((now + PROBE, Timer::Probe(member, alias)));
         let discover = self.client.discover(alias);
@@ -35,7 +39,17 @@ impl Switchboard {
     }
 
     /// An upstream has ended, or could not be started.
-    pub(crate) fn member_ended(&mut self, member: usize, how: &str, now: Instant) -> Vec<Effect> {
+    pub(crate) fn member_ended(
+        &mut self,
+        member: usize,
+        run: u64,
+        how: &str,
+        now: Instant,
+    ) -> Vec<Effect> {
+        // It may have been started anew before its end was noticed.
+        if self.members[member].run != run {
+            return Vec::new();
+        }
         self.ended(member, how, now);
         self.done()
     }
@@ -44,9 +58,13 @@ impl Switchboard {
     pub(crate) fn member_said(
         &mut self,
         member: usize,
+        run: u64,
         body: &Arc<Body>,
         now: Instant,
     ) -> Vec<Effect> {
+        if self.members[member].run != run {
+            return Vec::new();
+        }
         for envelope in body.line().messages() {
             match envelope.kind() {
                 MessageKind::Response { id } => {
@@ -119,7 +137,15 @@ impl Switchboard {
                 self.finish(alias);
                 self.has_listed(member, kind, envelope, body, now);
             }
-            Request::Listen | Request::Told => drop(self.finish(alias)),
+            Request::Listen => {
+                self.finish(alias);
+                let is_refused = error(envelope, body)
+                    .is_some_and(|error| error["code"] == json!(METHOD_NOT_FOUND));
+                if self.members[member].listening == Some(alias) && !is_refused {
+                    self.subscription_ended(member, now);
+                }
+            }
+            Request::Told => drop(self.finish(alias)),
         }
     }
 
@@ -197,15 +223,17 @@ impl Switchboard {
         now: Instant,
     ) {
         let json = envelope.result.as_ref().and_then(|span| Source::Held(body).in_memory(span));
-        let page = json.and_then(|json| Page::read(kind, json)).unwrap_or_else(|| {
-            // Not every upstream that has resources has templates, for one.
+        let Some(page) = json.and_then(|json| Page::read(kind, json)) else {
+            // Not every upstream that has resources has templates, for one. That a list cannot be read again
+            // does not mean that there is nothing in it: the way to a remote upstream may be broken.
             tracing::debug!(
                 upstream = %self.members[member].settings.name,
                 method = kind.method(),
                 "there is no list: {}", error_text(envelope, body)
             );
-            Page { items: Vec::new(), next: None }
-        });
+            self.members[member].cannot_read(kind);
+            return self.answer_waiting(now);
+        };
         let read = self.members[member].has_read(kind, page.items, page.next.is_none());
         if kind == Kind::Tools && read == Read::New {
             self.with_new_tools.insert(member);
@@ -327,11 +355,16 @@ impl Switchboard {
             }
             CANCELLED => {
                 let Some(id) = cancelled_request(envelope, source) else { return };
-                self.question_is_withdrawn(member, &id);
+                self.question_is_withdrawn(member, &id, now);
             }
             "notifications/message" => self.logged(member, envelope, body, line),
             "notifications/resources/updated" => self.resource_changed(member, envelope, body),
-            "notifications/subscriptions/acknowledged" => {}
+            "notifications/subscriptions/acknowledged" => {
+                // Nobody has told what has changed since the last subscription ended.
+                if std::mem::take(&mut self.members[member].unheard) > 0 {
+                    Kind::ALL.into_iter().for_each(|kind| self.read_list(member, kind));
+                }
+            }
             _ => {
                 let changed = Kind::ALL.into_iter().filter(|kind| kind.changed() == method);
                 let changed: Vec<Kind> = changed.collect();
@@ -472,7 +505,7 @@ impl Switchboard {
         }
     }
 
-    fn question_is_withdrawn(&mut self, member: usize, id: &Id) {
+    fn question_is_withdrawn(&mut self, member: usize, id: &Id, now: Instant) {
         let withdrawn = self.questions.iter().find(|(_, question)| match question {
             Question::Passed { member: asker, id: theirs, .. } => *asker == member && theirs == id,
             Question::Required { .. } => false,
@@ -480,17 +513,27 @@ impl Switchboard {
         if let Some(alias) = withdrawn.map(|(alias, _)| *alias) {
             self.questions.remove(&alias);
             self.say(opening::cancelled(&alias.to_string(), "the server has withdrawn it"));
-        } else if self.members[member].era == Era::Modern
-            && self.members[member].listening.map(|alias| alias.to_string()).as_deref()
-                == Some(id.as_json())
+        } else if let Some(alias) = self.members[member].listening
+            && alias.to_string() == id.as_json()
         {
-            self.members[member].listening = None;
+            self.finish(alias);
+            self.subscription_ended(member, now);
         }
     }
 
     /// Refuses what an upstream asks, and says why.
     pub(super) fn refuse_question(&mut self, member: usize, id: &Id, why: &str) {
         self.tell(member, opening::error(id, METHOD_NOT_FOUND, why));
+    }
+
+    /// Nothing is heard of what changes in an upstream, as when the way to a remote one breaks. It is
+    /// subscribed to again, each time later until that works.
+    fn subscription_ended(&mut self, member: usize, now: Instant) {
+        let it = &mut self.members[member];
+        it.listening = None;
+        let pause = FIRST_SILENCE * 2_u32.pow(it.unheard.min(10));
+        it.unheard += 1;
+        self.timers.insert((now + pause.min(LONGEST_SILENCE), Timer::Listen(member)));
     }
 
     /// Subscribes to what changes in a modern upstream.
@@ -531,11 +574,15 @@ fn result(envelope: &Envelope, body: &Arc<Body>) -> Option<Value> {
     serde_json::from_slice(json).ok()
 }
 
+/// The error in an answer, if there is one.
+fn error(envelope: &Envelope, body: &Arc<Body>) -> Option<Value> {
+    let json = |span: &Range<u64>| Source::Held(body).in_memory(span);
+    envelope.error.as_ref().and_then(json).and_then(|json| serde_json::from_slice(json).ok())
+}
+
 /// What an error says.
 fn error_text(envelope: &Envelope, body: &Arc<Body>) -> String {
-    let json = |span: &Range<u64>| Source::Held(body).in_memory(span);
-    let error: Option<Value> =
-        envelope.error.as_ref().and_then(json).and_then(|json| serde_json::from_slice(json).ok());
+    let error = error(envelope, body);
     let said = error.as_ref().and_then(|error| error["message"].as_str());
     said.unwrap_or("its answer cannot be read").to_owned()
 }
