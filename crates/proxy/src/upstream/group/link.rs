@@ -140,19 +140,22 @@ pub(super) async fn attend(
         };
         let how = match opened {
             Ok(opened) => converse(&group, member, opened, &mut orders).await,
-            Err(why) => format!("cannot be started: {why}"),
+            Err(why) => Some(format!("cannot be started: {why}")),
         };
-        group.decide(|board, now| board.member_ended(member, &how, now)).await;
+        if let Some(how) = how {
+            group.decide(|board, now| board.member_ended(member, &how, now)).await;
+        }
     }
 }
 
-/// Hears an upstream until it ends, and says how it did.
+/// Hears an upstream until it ends, and says how it did; `None` if the switchboard has ended it. That knows of
+/// it, and may have ordered another start already.
 async fn converse(
     group: &Arc<Group>,
     member: usize,
     Opened { input: pipe, mut output }: Opened,
     orders: &mut mpsc::UnboundedReceiver<Order>,
-) -> String {
+) -> Option<String> {
     let link = &group.link(member);
     let (input, mut messages) = mpsc::unbounded_channel();
     let messages = poll_fn(move |context| messages.poll_recv(context));
@@ -167,9 +170,11 @@ async fn converse(
         output.how_it_ended().await
     };
     let how = tokio::select! {
-        how = reading => how,
-        () = told_to_end(orders) => "was ended".to_owned(),
-        () = group.closing.cancelled() => "was ended".to_owned(),
+        // Whoever is told to end may end before that is looked at.
+        biased;
+        () = told_to_end(orders) => None,
+        how = reading => Some(how),
+        () = group.closing.cancelled() => Some("was ended".to_owned()),
     };
     link.input.lock().take();
     let name = link.name.clone();
