@@ -5,7 +5,8 @@
 //! and `--stay` ignores the end of input. `fixture-upstream --http 127.0.0.1:0` serves Streamable
 //! HTTP at `/mcp` and says `listening on ADDRESS` once it does; `--threads N` is how many threads
 //! work, one unless told. Both eras at once: a request that names its revision in `_meta` is modern,
-//! all else legacy.
+//! all else legacy. `--era legacy` or `--era modern` knows that one only. `--rich` has a prompt and
+//! resources, too: see `offers.rs`.
 //!
 //! Tools, by name:
 //!
@@ -20,7 +21,7 @@
 //! - `announce {what}`: tells whoever listens that `tools`, `prompts` or `resources` have changed, or
 //!   the resource of that URI
 //! - `hang-up`: ends what listens: each `subscriptions/listen` with its response, each GET stream
-//! - `pid`: our process id; `environment`: the variable FIXTURE
+//! - `pid`: our process id; `environment`: the variable FIXTURE; `cancelled`: how many calls were cancelled
 //! - `hang`: no answer; `exit {count}`: ends with that code; `spawn`: starts a process that holds our
 //!   output open, and gives its id; `close-output`, `close-input`: closes only that
 //!
@@ -53,6 +54,7 @@ mod gates;
 mod http;
 mod json;
 mod listeners;
+mod offers;
 mod records;
 mod request;
 mod stdio;
@@ -62,6 +64,7 @@ mod world;
 
 use std::{env, io, sync::Arc};
 
+use request::Era;
 use world::World;
 
 fn main() -> io::Result<()> {
@@ -70,7 +73,9 @@ fn main() -> io::Result<()> {
         let place = arguments.iter().position(|argument| argument == name)?;
         arguments.get(place + 1)
     };
-    let world = Arc::new(World::default());
+    let era = value("--era").and_then(|name| Era::named(name));
+    let is_rich = arguments.iter().any(|argument| argument == "--rich");
+    let world = Arc::new(World::new(era, is_rich));
     match value("--http") {
         Some(address) => {
             let threads = value("--threads").and_then(|number| number.parse().ok()).unwrap_or(1);
