@@ -17,6 +17,7 @@ mod demo;
 mod documents;
 mod endings;
 mod faithful;
+mod gateway;
 mod guard;
 mod messages;
 mod nested;
