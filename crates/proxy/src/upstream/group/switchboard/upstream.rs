@@ -91,12 +91,15 @@ impl Switchboard {
             Request::Initialize => {
                 self.finish(alias);
                 match result(envelope, body) {
+                    Some(_) if self.members[member].state != State::Starting => {}
                     Some(told) => {
                         let revision =
                             told["protocolVersion"].as_str().unwrap_or("unknown").to_owned();
                         self.tell(member, opening::notification("notifications/initialized", ""));
                         self.opened(member, Era::Legacy, &revision, &told, now);
                     }
+                    // One that was slow to start has answered the modern opening meanwhile.
+                    None if self.members[member].state != State::Starting => {}
                     None => {
                         let why = error_text(envelope, body);
                         self.effects.push(Effect::End(member));
@@ -114,16 +117,20 @@ impl Switchboard {
     }
 
     fn initialize(&mut self, member: usize) {
-        if self.members[member].state == State::Starting {
+        let is_asked =
+            |asked: &Asked| asked.member == member && matches!(asked.what, Request::Initialize);
+        let is_under_way = self.asked.values().any(is_asked);
+        if self.members[member].state == State::Starting && !is_under_way {
             let alias = self.ask_ourselves(member, Request::Initialize);
             let initialize = self.client.initialize(alias);
             self.tell(member, initialize);
         }
     }
 
-    /// Nothing has come back from the modern opening.
+    /// Nothing has come back from the modern opening yet. Whoever is merely slow to start answers that first,
+    /// and is taken at its word.
     pub(super) fn probe_failed(&mut self, member: usize, alias: u64, _now: Instant) {
-        if self.finish(alias).is_some() {
+        if self.asked.contains_key(&alias) {
             self.initialize(member);
         }
     }
