@@ -2,11 +2,13 @@
 
 mod broken;
 mod client;
+mod eight;
 mod endpoint;
 mod eras;
 mod joining;
 mod life;
 mod on_demand;
+mod rust_client;
 mod starting;
 
 use std::{fs, path::Path, process::Command};
