@@ -24,7 +24,7 @@ pub struct Node {
     directory: PathBuf,
 }
 
-/// Python with the packages of `peers/requirements.txt`.
+/// Python with the packages of `peers/requirements.txt`, or of another such file.
 #[derive(Debug)]
 pub struct Python {
     environment: PathBuf,
@@ -59,6 +59,14 @@ pub fn node(test: &str) -> Option<&'static Node> {
 pub fn python(test: &str) -> Option<&'static Python> {
     static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
     available(test, "Python", PYTHON.get_or_init(Python::install))
+}
+
+/// Returns Python with mcp-server-sqlite and the older SDK (mcp 1.x) that it is built on, or says that `test`
+/// is skipped.
+pub fn python_for_sqlite(test: &str) -> Option<&'static Python> {
+    static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
+    let install = || Python::with("python-sqlite", "sqlite/requirements.txt");
+    available(test, "Python", PYTHON.get_or_init(install))
 }
 
 /// Returns the MCP Inspector, or says that `test` is skipped.
@@ -187,6 +195,11 @@ impl Python {
         vec![shown(&self.environment.join("bin/python")), "-m".to_owned(), module.to_owned()]
     }
 
+    /// The words that run a program that one of the packages has.
+    pub fn program(&self, name: &str) -> Vec<String> {
+        vec![shown(&self.environment.join("bin").join(name))]
+    }
+
     /// Installs the packages of `peers/corpus/requirements.txt` and runs `peers/corpus/gather.py`.
     fn gather(&self) -> Result<Vec<Value>, String> {
         let interpreter = shown(&self.environment.join("bin/python"));
@@ -207,10 +220,15 @@ impl Python {
     }
 
     fn install() -> Result<Self, String> {
-        let environment = peers_directory("python");
-        installed(&environment, "requirements.txt", || {
+        Self::with("python", "requirements.txt")
+    }
+
+    /// An environment of this name with the packages that a file of `peers` names.
+    fn with(name: &str, requirements: &str) -> Result<Self, String> {
+        let environment = peers_directory(name);
+        installed(&environment, requirements, || {
             run("python3", ["-m", "venv", "--clear", &shown(&environment)], Path::new("."))?;
-            let requirements = shown(&sources().join("requirements.txt"));
+            let requirements = shown(&sources().join(requirements));
             let install = ["-m", "pip", "install", "--quiet", "--requirement", &requirements];
             run(&shown(&environment.join("bin/python")), install, Path::new("."))
         })?;

@@ -134,6 +134,8 @@ fn check(mut config: Config, name: Option<&str>, screen: &mut Screen) -> Result<
         // Who asks for it by its name wants to know.
         config.servers.iter_mut().for_each(|server: &mut Server| server.is_enabled = true);
     }
+    // Whether one works is known once it has been started.
+    config.servers.iter_mut().for_each(|server| server.start = Start::Eager);
     let Gateway { group, .. } = Gateway::of(&mut config)?;
     let standings = upstream::look(Arc::clone(&group), &assemble::spool(&config), GRACE)?;
     for standing in &standings {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
@@ -90,9 +90,20 @@ impl Watched {
     ) {
         while let Ok(first) = events.recv() {
             let mut changed = watching.changed(first);
-            // A build may write for longer than that; whoever writes on is waited for.
-            while let Ok(next) = events.recv_timeout(SETTLED) {
-                changed.extend(watching.changed(next));
+            if changed.is_empty() {
+                continue;
+            }
+            // A build may write for longer than that; whoever writes on is waited for. What else happens in
+            // the same folders, such as in our own home, is not.
+            let mut settled_at = Instant::now() + SETTLED;
+            while let Ok(next) =
+                events.recv_timeout(settled_at.saturating_duration_since(Instant::now()))
+            {
+                let more = watching.changed(next);
+                if !more.is_empty() {
+                    settled_at = Instant::now() + SETTLED;
+                    changed.extend(more);
+                }
             }
             for change in changed {
                 match change {

@@ -18,6 +18,7 @@ mod demo;
 mod documents;
 mod endings;
 mod faithful;
+mod gateway;
 mod guard;
 mod messages;
 mod nested;

@@ -6,7 +6,7 @@
 
 #![expect(deprecated, reason = "what the modern era deprecates is part of what is tested")]
 
-mod client;
+pub(crate) mod client;
 mod through_serve;
 
 use std::process::Command;
@@ -104,7 +104,7 @@ fn report(lifecycle: &ClientLifecycleMode, server: Server) -> Value {
     })
 }
 
-fn discover() -> ClientLifecycleMode {
+pub(crate) fn discover() -> ClientLifecycleMode {
     ClientLifecycleMode::Discover { preferred_versions: modern_only() }
 }
 

@@ -4,6 +4,7 @@
 //! server, and what of it to report, is `rust_sdk.rs`'s work.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     process::{Command, Stdio},
     time::Duration,
@@ -31,33 +32,33 @@ use tokio::sync::watch;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Where the server is.
-pub(super) enum Server {
+pub(crate) enum Server {
     Command(Command),
     Url(String),
 }
 
 /// A connection, from the handshake to the end of the server.
-pub(super) struct Session {
-    pub(super) service: RunningService<RoleClient, Client>,
+pub(crate) struct Session {
+    pub(crate) service: RunningService<RoleClient, Client>,
 }
 
 /// What the client has to offer, and what it was asked and told.
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) roots: Vec<&'static str>,
-    pub(super) elicited: Vec<Value>,
-    pub(super) sampled: Vec<Value>,
-    pub(super) logs: Vec<Value>,
-    pub(super) updated: Vec<String>,
-    pub(super) progress: HashMap<ProgressToken, Vec<Value>>,
+pub(crate) struct State {
+    pub(crate) roots: Vec<&'static str>,
+    pub(crate) elicited: Vec<Value>,
+    pub(crate) sampled: Vec<Value>,
+    pub(crate) logs: Vec<Value>,
+    pub(crate) updated: Vec<String>,
+    pub(crate) progress: HashMap<ProgressToken, Vec<Value>>,
 }
 
-pub(super) struct Client {
+pub(crate) struct Client {
     state: watch::Sender<State>,
 }
 
 /// What came of a request, be it a result or an error.
-pub(super) async fn outcome<T: Serialize>(
+pub(crate) async fn outcome<T: Serialize>(
     request: impl Future<Output = Result<T, ServiceError>>,
 ) -> Value {
     match in_time(request).await {
@@ -67,13 +68,13 @@ pub(super) async fn outcome<T: Serialize>(
     }
 }
 
-pub(super) async fn in_time<T>(waited_for: impl Future<Output = T>) -> T {
+pub(crate) async fn in_time<T>(waited_for: impl Future<Output = T>) -> T {
     // Boxed, because a report is made of many of these.
     tokio::time::timeout(PATIENCE, Box::pin(waited_for)).await.expect("it happens in time")
 }
 
 impl Session {
-    pub(super) async fn open(lifecycle: ClientLifecycleMode, server: Server) -> Self {
+    pub(crate) async fn open(lifecycle: ClientLifecycleMode, server: Server) -> Self {
         match server {
             Server::Command(command) => {
                 let server = TokioChildProcess::builder(tokio::process::Command::from(command));
@@ -99,17 +100,17 @@ impl Session {
         Self { service: in_time(handshake).await.unwrap() }
     }
 
-    pub(super) async fn close(self) {
+    pub(crate) async fn close(self) {
         in_time(self.service.cancel()).await.unwrap();
     }
 
-    pub(super) async fn call(&self, tool: &'static str, arguments: Value) -> Value {
+    pub(crate) async fn call(&self, tool: impl Into<Cow<'static, str>>, arguments: Value) -> Value {
         let params = CallToolRequestParams::new(tool).with_arguments(object(arguments));
         outcome(self.service.call_tool(params)).await
     }
 
     /// Calls a tool without waiting for the result.
-    pub(super) async fn start(
+    pub(crate) async fn start(
         &self,
         tool: &'static str,
         arguments: Value,
@@ -120,31 +121,31 @@ impl Session {
         in_time(self.service.send_cancellable_request(request, options)).await.unwrap()
     }
 
-    pub(super) async fn read(&self, uri: &str) -> Value {
+    pub(crate) async fn read(&self, uri: &str) -> Value {
         outcome(self.service.read_resource(ReadResourceRequestParams::new(uri))).await
     }
 
-    pub(super) async fn prompt(&self, name: &str, arguments: Value) -> Value {
+    pub(crate) async fn prompt(&self, name: &str, arguments: Value) -> Value {
         let params = GetPromptRequestParams::new(name).with_arguments(object(arguments));
         outcome(self.service.get_prompt(params)).await
     }
 
-    pub(super) async fn complete(&self, prompt: &str, argument: &str, value: &str) -> Value {
+    pub(crate) async fn complete(&self, prompt: &str, argument: &str, value: &str) -> Value {
         let argument = ArgumentInfo::new(argument, value);
         let params = CompleteRequestParams::new(Reference::for_prompt(prompt), argument);
         outcome(self.service.complete(params)).await
     }
 
-    pub(super) fn seen<T>(&self, what: impl FnOnce(&State) -> T) -> T {
+    pub(crate) fn seen<T>(&self, what: impl FnOnce(&State) -> T) -> T {
         what(&self.service.service().state.borrow())
     }
 
-    pub(super) async fn until(&self, condition: impl FnMut(&State) -> bool) {
+    pub(crate) async fn until(&self, condition: impl FnMut(&State) -> bool) {
         let mut state = self.service.service().state.subscribe();
         in_time(state.wait_for(condition)).await.unwrap();
     }
 
-    pub(super) async fn set_roots(&self, roots: Vec<&'static str>) {
+    pub(crate) async fn set_roots(&self, roots: Vec<&'static str>) {
         self.service.service().state.send_modify(|state| state.roots = roots);
         in_time(self.service.notify_roots_list_changed()).await.unwrap();
     }

@@ -182,12 +182,8 @@ pub(super) async fn attend(
             () = group.closing.cancelled() => return,
         };
         let how = match opened {
-            Ok(Connection::Own(opened)) => {
-                converse(&group, member, run, opened, &mut orders).await
-            }
-            Ok(Connection::Shared(seated)) => {
-                share(&group, member, run, seated, &mut orders).await
-            }
+            Ok(Connection::Own(opened)) => converse(&group, member, run, opened, &mut orders).await,
+            Ok(Connection::Shared(seated)) => share(&group, member, run, seated, &mut orders).await,
             Err(why) => format!("cannot be started: {why}"),
         };
         group.decide(|board, now| board.member_ended(member, run, &how, now)).await;

@@ -5,7 +5,9 @@
 //! and `--stay` ignores the end of input. `fixture-upstream --http 127.0.0.1:0` serves Streamable
 //! HTTP at `/mcp` and says `listening on ADDRESS` once it does; `--threads N` is how many threads
 //! work, one unless told. `--tools N`: so many more tools are listed. Both eras at once: a request that
-//! names its revision in `_meta` is modern, all else legacy. Words that are none of these are passed over.
+//! names its revision in `_meta` is modern, all else legacy; `--era legacy` or `--era modern` knows that
+//! one only. `--rich` has a prompt and resources, too: see `offers.rs`. Words that are none of these are
+//! passed over.
 //!
 //! Tools, by name:
 //!
@@ -20,7 +22,7 @@
 //! - `announce {what}`: tells whoever listens that `tools`, `prompts` or `resources` have changed, or
 //!   the resource of that URI
 //! - `hang-up`: ends what listens: each `subscriptions/listen` with its response, each GET stream
-//! - `pid`: our process id; `environment`: the variable FIXTURE
+//! - `pid`: our process id; `environment`: the variable FIXTURE; `cancelled`: how many calls were cancelled
 //! - `hang`: no answer; `exit {count}`: ends with that code; `spawn`: starts a process that holds our
 //!   output open, and gives its id; `close-output`, `close-input`: closes only that
 //!
@@ -54,6 +56,7 @@ mod gates;
 mod http;
 mod json;
 mod listeners;
+mod offers;
 mod records;
 mod request;
 mod stdio;
@@ -63,6 +66,7 @@ mod world;
 
 use std::{env, io, sync::Arc};
 
+use request::Era;
 use world::World;
 
 fn main() -> io::Result<()> {
@@ -72,7 +76,9 @@ fn main() -> io::Result<()> {
         arguments.get(place + 1)
     };
     let number = |name: &str| value(name).and_then(|number| number.parse().ok());
-    let world = Arc::new(World::default());
+    let era = value("--era").and_then(|name| Era::named(name));
+    let is_rich = arguments.iter().any(|argument| argument == "--rich");
+    let world = Arc::new(World::new(era, is_rich));
     world.grow(number("--tools").unwrap_or(0));
     match value("--http") {
         Some(address) => {

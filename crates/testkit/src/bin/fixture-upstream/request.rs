@@ -91,6 +91,14 @@ impl<'a> Params<'a> {
 }
 
 impl Era {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "legacy" => Some(Self::Legacy),
+            "modern" => Some(Self::Modern),
+            _ => None,
+        }
+    }
+
     /// What every result of this era begins with.
     pub(crate) fn result_head(self) -> &'static str {
         match self {

@@ -96,7 +96,7 @@ impl Connection {
         let params = Params::read(part(&envelope.params).unwrap_or_default());
         match envelope.kind() {
             Kind::Request { id, method } => {
-                let era = if method == "server/discover" { Era::Modern } else { params.era() };
+                let era = self.world.era_of(method, &params);
                 self.answer(&Request { id, method, params, era })
             }
             Kind::Notification { method: "notifications/cancelled" } => {

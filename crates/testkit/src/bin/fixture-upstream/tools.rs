@@ -152,6 +152,7 @@ fn result(name: &str, request: &Request<'_>, shape: &Shape<'_>, world: &World) -
         }
         "pid" => text(era, &std::process::id().to_string()),
         "environment" => text(era, &env::var("FIXTURE").unwrap_or_default()),
+        "cancelled" => text(era, &world.cancellations().to_string()),
         "exit" => exit(i32::try_from(count).unwrap_or(1)),
         "spawn" => {
             let child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn()?;

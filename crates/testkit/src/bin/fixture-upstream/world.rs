@@ -13,7 +13,8 @@ use crate::{
     gates::Gates,
     json::{self, Json},
     listeners::Listeners,
-    request::{Era, Request, text},
+    offers,
+    request::{Era, Params, Request, text},
     tasks::Tasks,
     tools,
 };
@@ -31,6 +32,10 @@ pub(crate) struct World {
     pub(crate) gates: Gates,
     pub(crate) tasks: Tasks,
     pub(crate) listeners: Listeners,
+    /// The only era that is known, if it is but one.
+    era: Option<Era>,
+    /// There are prompts and resources.
+    is_rich: bool,
     cancelled: AtomicU64,
     more_tools: AtomicU64,
 }
@@ -48,9 +53,25 @@ pub(crate) enum Answer {
 }
 
 impl World {
+    pub(crate) fn new(era: Option<Era>, is_rich: bool) -> Self {
+        Self { era, is_rich, ..Self::default() }
+    }
+
+    /// The era that a request is of. To who knows the legacy one only, `_meta` says nothing about it.
+    pub(crate) fn era_of(&self, method: &str, params: &Params<'_>) -> Era {
+        match self.era {
+            _ if method == "server/discover" => Era::Modern,
+            Some(Era::Legacy) => Era::Legacy,
+            Some(Era::Modern) | None => params.era(),
+        }
+    }
+
     /// Says what a request is answered with.
     pub(crate) fn answer(&self, request: &Request<'_>) -> io::Result<Answer> {
         let Request { id, method, params, era } = request;
+        if self.era.is_some_and(|only| only != *era) {
+            return Ok(refused(id, METHOD_NOT_FOUND, "Method not found", None));
+        }
         if let Some(revision) = params.revision
             && text(Some(revision)) != MODERN_REVISION
         {
@@ -68,13 +89,18 @@ impl World {
                 let asked = text(params.opening_revision);
                 let revision = LEGACY_REVISIONS.into_iter().find(|known| *known == asked);
                 let revision = revision.unwrap_or("2025-11-25");
+                let more = if self.is_rich { offers::LEGACY } else { "" };
                 result(&format!(
-                    r#""protocolVersion":"{revision}","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"fixture","version":"1"}}"#
+                    r#""protocolVersion":"{revision}","capabilities":{{"tools":{{}}{more}}},"serverInfo":{{"name":"fixture","version":"1"}}"#
                 ))
             }
-            ("server/discover", Era::Modern) => result(&format!(
-                r#""supportedVersions":["{MODERN_REVISION}"],"capabilities":{{"tools":{{"listChanged":true}},"extensions":{{"io.modelcontextprotocol/tasks":{{}}}}}},"ttlMs":3600000,"cacheScope":"public","_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"fixture","version":"1"}}}}"#
-            )),
+            ("server/discover", Era::Modern) => {
+                let more = if self.is_rich { offers::MODERN } else { "" };
+                result(&format!(
+                    r#""supportedVersions":["{MODERN_REVISION}"],"capabilities":{{"tools":{{"listChanged":true}}{more},"extensions":{{"io.modelcontextprotocol/tasks":{{}}}}}},"ttlMs":3600000,"cacheScope":"public","_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"fixture","version":"1"}}}}"#
+                ))
+            }
+            (method, _) if self.is_rich && offers::has(method) => result(&offers::answer(request)),
             ("tools/list", era) => {
                 result(&tools::list(era, self.more_tools.load(Ordering::Relaxed)))
             }

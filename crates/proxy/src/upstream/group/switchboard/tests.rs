@@ -452,6 +452,32 @@ fn an_upstream_that_does_not_open_is_ended() {
 }
 
 #[test]
+fn an_upstream_that_is_slow_to_start_opens_as_it_answers() {
+    let discovered = r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#;
+    let initialized = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}"#;
+    let refused = |id: &str| format!(r#"{{"id":{id},"error":{{"code":-32601,"message":"no"}}}}"#);
+    let open = |script: &Script| (script.board.members[0].state, script.board.members[0].era);
+
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Legacy));
+    let probe = script.started("a");
+    let opening = script.later(5);
+    script.answers("a", &probe, "server/discover", discovered);
+    let heard = script.says("a", &refused(&id_of(&opening, "a", "initialize")));
+    assert!(told(&heard, "a").is_empty(), "it is modern, and has said so: {heard:?}");
+    assert_eq!(open(&script), (State::Open, Era::Modern));
+
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Legacy));
+    let probe = script.started("a");
+    let opening = script.later(5);
+    let heard = script.says("a", &refused(&id_of(&probe, "a", "server/discover")));
+    assert!(told(&heard, "a").is_empty(), "it has been asked already: {heard:?}");
+    script.answers("a", &opening, "initialize", initialized);
+    assert_eq!(open(&script), (State::Open, Era::Legacy));
+}
+
+#[test]
 fn a_legacy_question_goes_to_a_legacy_client_and_back() {
     let mut script = Script::opened(Era::Legacy, Era::Legacy);
     let heard = script.says("b", r#"{"id":7,"method":"sampling/createMessage","params":{"x":1}}"#);

@@ -112,15 +112,15 @@ impl Switchboard {
             Request::Initialize => {
                 self.finish(alias);
                 match result(envelope, body) {
+                    Some(_) if self.members[member].state != State::Starting => {}
                     Some(told) => {
                         let revision =
                             told["protocolVersion"].as_str().unwrap_or("unknown").to_owned();
-                        if self.members[member].state == State::Starting {
-                            let line = opening::notification("notifications/initialized", "");
-                            self.tell(member, line);
-                        }
+                        self.tell(member, opening::notification("notifications/initialized", ""));
                         self.opened(member, Era::Legacy, &revision, &told, now);
                     }
+                    // One that was slow to start has answered the modern opening meanwhile.
+                    None if self.members[member].state != State::Starting => {}
                     None => {
                         let why = error_text(envelope, body);
                         // It may be late with its answer to the modern opening, and have only that.
