@@ -52,7 +52,7 @@ pub(super) struct Shared {
     spool: Spool,
     fan: Mutex<Fan>,
     input: mpsc::UnboundedSender<Message>,
-    seats: Mutex<HashMap<Seat, Arc<Inbox>>>,
+    seats: Mutex<HashMap<Seat, Inbox>>,
     /// What it is, as soon as that is known: with sessions or without.
     is_modern: watch::Sender<Option<bool>>,
     /// How it has ended.
@@ -62,16 +62,17 @@ pub(super) struct Shared {
 }
 
 /// What was said to one of those who share an upstream, and is not read yet.
+#[derive(Clone)]
 struct Inbox {
     sender: mpsc::UnboundedSender<Arc<Body>>,
-    waiting: AtomicUsize,
+    waiting: Arc<AtomicUsize>,
 }
 
 /// The seat of a group at an upstream.
 pub(super) struct Seated {
     pub(super) shared: Arc<Shared>,
     seat: Seat,
-    inbox: Arc<Inbox>,
+    waiting: Arc<AtomicUsize>,
     said: mpsc::UnboundedReceiver<Arc<Body>>,
 }
 
@@ -140,10 +141,14 @@ impl Shared {
     /// Gives a group its seat.
     pub(super) fn seat(self: &Arc<Self>, seat: Seat) -> Seated {
         let (sender, said) = mpsc::unbounded_channel();
-        let inbox = Arc::new(Inbox { sender, waiting: AtomicUsize::new(0) });
-        self.seats.lock().insert(seat, inbox.clone());
+        let waiting = Arc::new(AtomicUsize::new(0));
+        self.seats.lock().insert(seat, Inbox { sender, waiting: waiting.clone() });
         self.fan.lock().takes_seat(seat);
-        Seated { shared: self.clone(), seat, inbox, said }
+        // It may have ended meanwhile, and told those who were seated then.
+        if self.is_over() {
+            self.seats.lock().remove(&seat);
+        }
+        Seated { shared: self.clone(), seat, waiting, said }
     }
 
     /// Sends what somebody says, unless it has been said already.
@@ -229,7 +234,7 @@ impl Seated {
     /// What is said next; `None` when it has ended.
     pub(super) async fn next(&mut self) -> Option<Arc<Body>> {
         let body = self.said.recv().await?;
-        self.inbox.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
         Some(body)
     }
 
