@@ -9,6 +9,7 @@ mod joining;
 mod life;
 mod on_demand;
 mod rust_client;
+mod sharing;
 mod starting;
 
 use std::{fs, path::Path, process::Command};
