@@ -278,8 +278,8 @@ fn flood(client: &mut McpHttpClient, server: &str, word: &str) {
     assert!(!tokens.is_empty() && tokens.iter().all(|token| token == word), "{word}: {tokens:?}");
     let answer = client.call_tool(&format!("{server}__bytes"), &json!({ "count": 4_000_000 }));
     let records = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
-    let records: Vec<Value> = serde_json::from_str(records).expect("all of a large result");
-    assert!(records.len() > 20_000, "{}", records.len());
+    let is_whole = records.starts_with("[{") && records.ends_with(",{}]");
+    assert!(is_whole && records.len() > 3_000_000, "{word}: {} bytes", records.len());
 }
 
 #[test]
@@ -423,7 +423,7 @@ fn memory_is_what_it_was_however_often_all_goes_wrong() {
             eventually("one more is there", || {
                 servers(&mut McpHttpClient::modern(&gateway.forebay)).len() == 5
             });
-            for turn in 0..5 {
+            for turn in 0..3 {
                 flood(&mut client, "dogwood", &format!("flood-{round}-{turn}."));
             }
             gateway.rewrite(&ALL);
@@ -434,7 +434,7 @@ fn memory_is_what_it_was_however_often_all_goes_wrong() {
         }
         after_the_first.get_or_insert_with(|| gateway.resident());
     }
-    // One round has 20 MB pass, and has 16 sessions begin and end. What is free goes back to the system two
+    // One round has 12 MB pass, and has 16 sessions begin and end. What is free goes back to the system two
     // seconds later.
     let most = after_the_first.unwrap() + 4;
     eventually("it holds no more than after the first round", || gateway.resident() <= most);
