@@ -19,6 +19,7 @@ use std::{
 
 use forebay_testkit::programs;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::Value;
 
 /// Measures something, and adds it to the report.
 pub(crate) type Part = fn(&Home, &mut String);
@@ -128,6 +129,27 @@ impl Server {
     /// Sends a call and returns its answer; `None` if it is not there in time.
     pub(crate) fn answer_within(&mut self, call: &[u8], patience: Duration) -> Option<Vec<u8>> {
         self.tell(call);
+        self.lines_within(patience)
+    }
+
+    /// Sends a call and returns the answer with that id, whatever else is said before.
+    pub(crate) fn answer_among(&mut self, call: &[u8], id: &Value) -> Value {
+        self.tell(call);
+        loop {
+            let lines = self.lines_within(PATIENCE).expect("the server answers in time");
+            let mut lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            let answer = lines.find_map(|line| {
+                let message: Value = serde_json::from_slice(line).expect("JSON");
+                (message["id"] == *id && message["method"].is_null()).then_some(message)
+            });
+            if let Some(answer) = answer {
+                return answer;
+            }
+        }
+    }
+
+    /// What is said next, up to the end of a line.
+    fn lines_within(&mut self, patience: Duration) -> Option<Vec<u8>> {
         let deadline = Instant::now() + patience;
         let mut answer = Vec::new();
         while answer.last() != Some(&b'\n') {

@@ -116,22 +116,22 @@ impl Gateway {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
     }
+}
 
-    /// The servers whose tools a client sees, by their names.
-    fn servers(&self, client: &mut McpHttpClient) -> Vec<String> {
-        let tools = self.tools(client);
-        let names = tools.iter().filter_map(|tool| tool.strip_suffix("__echo"));
-        let mut names: Vec<String> = names.map(str::to_owned).collect();
-        names.sort_unstable();
-        names
-    }
+/// The servers whose tools a client sees, by their names.
+fn servers(client: &mut McpHttpClient) -> Vec<String> {
+    let tools = tools(client);
+    let names = tools.iter().filter_map(|tool| tool.strip_suffix("__echo"));
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort_unstable();
+    names
+}
 
-    /// The names of all tools, as a client sees them now.
-    fn tools(&self, client: &mut McpHttpClient) -> Vec<String> {
-        let answer = client.call("tools/list", &json!({}));
-        let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
-        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
-    }
+/// The names of all tools, as a client sees them now.
+fn tools(client: &mut McpHttpClient) -> Vec<String> {
+    let answer = client.call("tools/list", &json!({}));
+    let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
 fn clients_file(names: &[&str], far: &HttpPeer) -> String {
@@ -193,7 +193,7 @@ fn an_upstream_elsewhere_that_is_killed_is_found_again() {
         client.call_tool("far__echo", &json!({ "grow": 1 }));
         eventually("what is new there is heard of", || {
             let mut client = McpHttpClient::modern(&gateway.forebay);
-            gateway.tools(&mut client).contains(&"far__more-1".to_owned())
+            tools(&mut client).contains(&"far__more-1".to_owned())
         });
     });
     for tree in TREES {
@@ -224,16 +224,16 @@ fn calls_of_an_upstream_that_hangs_end_in_time() {
 #[test]
 fn upstreams_that_are_started_anew_are_there_at_once() {
     let gateway = Gateway::with(|home, far| {
-        let mut settings = String::new();
-        for name in TREES {
+        let program = programs::fixture_upstream();
+        let tree = |name: &str| {
             let source = home.join(format!("{name}.py"));
             fs::write(&source, "").unwrap();
-            let program = programs::fixture_upstream();
-            settings += &format!(
-                "[servers.{name}]\ncommand = {program:?}\nargs = [{name:?}]\nwatch = [{source:?}]\ntimeout = 2\n"
-            );
-        }
-        settings += &format!("[servers.far]\nurl = {:?}\ntimeout = 2\n", far.url());
+            format!(
+                "[servers.{name}]\ncommand = {program:?}\nargs = [{name:?}]\nwatch = [{source:?}]\n"
+            )
+        };
+        let far = format!("[servers.far]\nurl = {:?}\n", far.url());
+        let settings = TREES.map(tree).concat() + &far;
         write(&home.join("forebay.toml"), &settings);
         Vec::new()
     });
@@ -278,8 +278,8 @@ fn flood(client: &mut McpHttpClient, server: &str, word: &str) {
     assert!(!tokens.is_empty() && tokens.iter().all(|token| token == word), "{word}: {tokens:?}");
     let answer = client.call_tool(&format!("{server}__bytes"), &json!({ "count": 4_000_000 }));
     let records = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
-    let records: Vec<Value> = serde_json::from_str(records).expect("all of a large result");
-    assert!(records.len() > 20_000, "{}", records.len());
+    let is_whole = records.starts_with("[{") && records.ends_with(",{}]");
+    assert!(is_whole && records.len() > 3_000_000, "{word}: {} bytes", records.len());
 }
 
 #[test]
@@ -327,11 +327,11 @@ fn lists_that_change_all_the_time_are_told_as_they_are() {
             let count = grown.iter().filter(|it| **it == server).count();
             let new = format!("{server}__more-{count}");
             eventually("a new tool is listed", || {
-                gateway.tools(&mut McpHttpClient::modern(&gateway.forebay)).contains(&new)
+                tools(&mut McpHttpClient::modern(&gateway.forebay)).contains(&new)
             });
             load.is_answered(&ALL);
         }
-        let listed = gateway.tools(&mut modern);
+        let listed = tools(&mut modern);
         for server in ALL {
             let count = grown.iter().filter(|it| **it == server).count();
             let own = listed.iter().filter(|tool| tool.starts_with(&format!("{server}__")));
@@ -341,12 +341,12 @@ fn lists_that_change_all_the_time_are_told_as_they_are() {
         // that is remembered of others.
         let mut legacy = McpHttpClient::legacy(&gateway.forebay);
         let mut listening = legacy.listen(None);
-        gateway.tools(&mut legacy);
+        tools(&mut legacy);
         legacy.call_tool("birch__echo", &json!({ "grow": 3 }));
         loop {
             let told = listening.next_message().unwrap().unwrap();
             assert_eq!(told["method"], "notifications/tools/list_changed");
-            let listed = gateway.tools(&mut legacy);
+            let listed = tools(&mut legacy);
             if listed.iter().filter(|tool| tool.starts_with("birch__")).count() == TOOLS + 3 {
                 break;
             }
@@ -372,7 +372,7 @@ fn a_reload_drops_no_call_of_a_server_that_stays() {
             gateway.rewrite(&names);
             for client in &clients {
                 eventually("a client sees the servers that there are", || {
-                    gateway.servers(&mut client.borrow_mut()) == names
+                    servers(&mut client.borrow_mut()) == names
                 });
                 for new in added {
                     let answer = client.borrow_mut().call_tool(&format!("{new}__echo"), &json!({}));
@@ -421,9 +421,9 @@ fn memory_is_what_it_was_however_often_all_goes_wrong() {
             gateway.rewrite(&[&ALL[..], &["dogwood"]].concat());
             let mut client = McpHttpClient::modern(&gateway.forebay);
             eventually("one more is there", || {
-                gateway.servers(&mut McpHttpClient::modern(&gateway.forebay)).len() == 5
+                servers(&mut McpHttpClient::modern(&gateway.forebay)).len() == 5
             });
-            for turn in 0..5 {
+            for turn in 0..3 {
                 flood(&mut client, "dogwood", &format!("flood-{round}-{turn}."));
             }
             gateway.rewrite(&ALL);
@@ -434,7 +434,7 @@ fn memory_is_what_it_was_however_often_all_goes_wrong() {
         }
         after_the_first.get_or_insert_with(|| gateway.resident());
     }
-    // One round has 20 MB pass, and has 16 sessions begin and end. What is free goes back to the system two
+    // One round has 12 MB pass, and has 16 sessions begin and end. What is free goes back to the system two
     // seconds later.
     let most = after_the_first.unwrap() + 4;
     eventually("it holds no more than after the first round", || gateway.resident() <= most);

@@ -24,13 +24,14 @@ const MODERN_TOOL: &str = r#"{"name":"region","inputSchema":{"type":"object","pr
 
 /// The members of a list of tools, which has so many more than are documented.
 pub(crate) fn list(era: Era, more: u64) -> String {
-    let more: String = (1..=more)
+    let more: Vec<String> = (1..=more)
         .map(|number| {
             format!(
                 r#",{{"name":"more-{number}","description":"Number {number} of those that do what `echo` does.","inputSchema":{{"type":"object","properties":{{"text":{{"type":"string"}}}}}}}}"#
             )
         })
         .collect();
+    let more = more.concat();
     match era {
         Era::Legacy => format!(r#""tools":[{TOOLS}{more}]"#),
         Era::Modern => {

@@ -362,7 +362,9 @@ impl Switchboard {
             "notifications/subscriptions/acknowledged" => {
                 // Nobody has told what has changed since the last subscription ended.
                 if std::mem::take(&mut self.members[member].unheard) > 0 {
-                    Kind::ALL.into_iter().for_each(|kind| self.read_list(member, kind));
+                    for kind in Kind::ALL {
+                        self.read_list(member, kind);
+                    }
                 }
             }
             _ => {
