@@ -104,8 +104,8 @@ impl Telemetry for Metrics {
         let server = call.upstream.to_string();
         let labels = CallLabels { server: server.clone(), tool: tool.to_owned(), outcome };
         self.count_call(labels);
-        let took = call.asked_at.elapsed().as_secs_f64();
-        self.seconds.get_or_create(&ServerLabel { server }).observe(took);
+        let seconds = call.asked_at.elapsed().as_secs_f64();
+        self.seconds.get_or_create(&ServerLabel { server }).observe(seconds);
     }
 
     fn kept(&self, call: &Call, bytes: u64, tokens_kept_out: u64) {

@@ -136,13 +136,11 @@ impl<'a> Hold<'a> {
     }
 
     pub(crate) fn finish(mut self) -> Body {
-        match self.file {
-            Some((file, share)) => Body::Spooled { bytes: share.bytes, file, share },
-            None => {
-                self.memory.shrink_to_fit();
-                Body::Memory(self.memory)
-            }
+        if let Some((file, share)) = self.file {
+            return Body::Spooled { bytes: share.bytes, file, share };
         }
+        self.memory.shrink_to_fit();
+        Body::Memory(self.memory)
     }
 }
 

@@ -52,9 +52,15 @@ pub struct GroupSettings {
     plans: RwLock<Arc<Vec<Plan>>>,
     memory: Option<Arc<dyn Memory>>,
     changes: broadcast::Sender<Change>,
-    /// How the upstreams stand, and what they offer, as the group says in which something changed last.
-    latest: Mutex<(Arc<[Standing]>, Arc<[OfferedTool]>)>,
+    /// As the group says in which something changed last.
+    latest: Mutex<Latest>,
     shared: SharedUpstreams,
+}
+
+/// How the upstreams stand, and what they offer.
+struct Latest {
+    standings: Arc<[Standing]>,
+    tools: Arc<[OfferedTool]>,
 }
 
 /// How an upstream of a group is reached.
@@ -92,7 +98,7 @@ impl GroupSettings {
     /// Settings of groups whose upstreams are called as `names` say.
     pub fn new(names: Arc<Names>, plans: Vec<Plan>, memory: Option<Arc<dyn Memory>>) -> Self {
         let (changes, _) = broadcast::channel(limits::CHANGES_OF_A_GROUP);
-        let latest = Mutex::new((Arc::new([]) as Arc<[_]>, Arc::new([]) as Arc<[_]>));
+        let latest = Mutex::new(Latest { standings: Arc::new([]), tools: Arc::new([]) });
         Self {
             names,
             plans: RwLock::new(Arc::new(plans)),
@@ -105,12 +111,12 @@ impl GroupSettings {
 
     /// How each upstream stands, in their order.
     pub fn standings(&self) -> Arc<[Standing]> {
-        self.latest.lock().0.clone()
+        self.latest.lock().standings.clone()
     }
 
     /// All tools of theirs that are known.
     pub fn tools(&self) -> Arc<[OfferedTool]> {
-        self.latest.lock().1.clone()
+        self.latest.lock().tools.clone()
     }
 
     /// The name by which an upstream's tool can be called, whether or not it is known.
@@ -330,7 +336,8 @@ impl Group {
             let mut board = self.board.lock();
             (board.standings(), board.offered_tools(), board.new_tools())
         };
-        *self.settings.latest.lock() = (standings.into(), offered.into());
+        *self.settings.latest.lock() =
+            Latest { standings: standings.into(), tools: offered.into() };
         let Some(memory) = &self.settings.memory else { return };
         for (member, result) in new {
             memory.remember_tools(&self.link(member).key, &result);

@@ -240,7 +240,7 @@ impl Output {
         let Self { mut lines, life, .. } = self;
         let hearing = async move {
             while lines.next().await.is_some() {}
-            future::pending().await
+            future::pending::<()>().await;
         };
         tokio::select! {
             () = life.see_off(name) => {}

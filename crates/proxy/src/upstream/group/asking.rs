@@ -1,6 +1,10 @@
 //! A request of a client's on its way to an upstream: what is read of it, and what is changed in it.
 
-use std::{io::Read, ops::Range, sync::Arc};
+use std::{
+    io::{BufReader, Read},
+    ops::Range,
+    sync::Arc,
+};
 
 use forebay_wire::{Envelope, Id, scan};
 
@@ -169,7 +173,7 @@ impl Asking {
 /// True if the object at `span` has no members.
 pub(super) fn is_empty(body: &Arc<Body>, span: &Range<u64>) -> bool {
     let inner = Payload::new(body.clone(), span.start + 1..span.end);
-    let mut bytes = inner.reader().bytes().map_while(Result::ok);
+    let mut bytes = BufReader::new(inner.reader()).bytes().map_while(Result::ok);
     bytes.find(|byte| !byte.is_ascii_whitespace()) == Some(b'}')
 }
 

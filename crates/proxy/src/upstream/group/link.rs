@@ -261,5 +261,5 @@ async fn told_to_end(orders: &mut mpsc::UnboundedReceiver<Order>) {
             return;
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

@@ -80,11 +80,8 @@ impl Client {
             self.capabilities()
         );
         if let Some(level) = &self.log_level {
-            members.push_str(&format!(
-                r#","{}":{}"#,
-                super::asking::LOG_LEVEL,
-                Value::from(level.as_str())
-            ));
+            let level = Value::from(level.as_str());
+            members.extend([r#",""#, super::asking::LOG_LEVEL, r#"":"#, &level.to_string()]);
         }
         members
     }

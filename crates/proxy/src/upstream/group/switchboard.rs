@@ -316,7 +316,10 @@ impl Switchboard {
         let request =
             ClientRequest { asking, own, is_sent: false, may_be_repeated, suspension: None };
         let what = Request::Client(Box::new(request));
-        self.asked.insert(alias, Asked { member, until: None, timer: None, what });
+        let until = now + self.members[member].settings.call_timeout;
+        self.asked.insert(alias, Asked { member, until: Some(until), timer: None, what });
+        // Whoever waits for an upstream to start does not wait longer than for an answer.
+        self.set_timer(alias, until);
         self.deliver(alias, now);
     }
 

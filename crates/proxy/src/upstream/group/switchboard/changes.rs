@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        asking::{Asking, SUBSCRIPTION_ID},
+        asking::{Asking, SUBSCRIPTION_ID, Written},
         lists::{Kind, Merged},
         member::State,
         opening,
@@ -60,7 +60,9 @@ impl Switchboard {
                 let wanted = self.subscriptions.iter().filter(|it| it.lists.contains(&method));
                 let lines: Vec<Vec<u8>> =
                     wanted.map(|it| opening::notification(method, &it.marked("{}"))).collect();
-                lines.into_iter().for_each(|line| self.say(line));
+                for line in lines {
+                    self.say(line);
+                }
             }
             Era::Unknown | Era::Legacy => self.say(opening::notification(method, "")),
         }
@@ -95,7 +97,7 @@ impl Switchboard {
         self.say(opening::notification(method, &acknowledged));
         for uri in &subscription.uris {
             if let Some((member, own)) = self.owner_of(uri) {
-                self.watch(member, own);
+                self.watch(member, &own);
             }
         }
         self.subscriptions.push(subscription);
@@ -117,7 +119,7 @@ impl Switchboard {
 
     /// Legacy: the client wants to hear of a resource, or not any more.
     pub(super) fn watch_resource(&mut self, asking: Asking, now: Instant) {
-        let uri = asking.subject.as_ref().and_then(|subject| subject.text()).unwrap_or_default();
+        let uri = asking.subject.as_ref().and_then(Written::text).unwrap_or_default();
         let Some((member, own)) = self.owner_of(&uri) else {
             let why = format!("Resource not found: {uri}");
             return self.say(opening::error(&asking.id, INVALID_PARAMS, &why));
@@ -125,7 +127,7 @@ impl Switchboard {
         let it = &self.members[member];
         if it.state == State::Open && it.era == Era::Modern {
             if asking.method == "resources/subscribe" {
-                self.watch(member, own);
+                self.watch(member, &own);
             } else {
                 self.watch_no_more(member, &own);
             }
@@ -139,9 +141,9 @@ impl Switchboard {
         self.ask(member, asking, Some(own), now);
     }
 
-    fn watch(&mut self, member: usize, uri: String) {
-        if self.members[member].watched.insert(uri.clone()) {
-            self.change_watch(member, "resources/subscribe", &uri);
+    fn watch(&mut self, member: usize, uri: &str) {
+        if self.members[member].watched.insert(uri.to_owned()) {
+            self.change_watch(member, "resources/subscribe", uri);
         }
     }
 
@@ -202,7 +204,9 @@ impl Switchboard {
                     .filter(is_meant)
                     .map(|it| opening::notification(method, &it.marked(&params)))
                     .collect();
-                lines.into_iter().for_each(|line| self.say(line));
+                for line in lines {
+                    self.say(line);
+                }
             }
             Era::Unknown | Era::Legacy => self.say(opening::notification(method, &params)),
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{
     super::{
-        asking::{Added, Asking},
+        asking::{Added, Asking, Written},
         lists::{Kind, fits_template, shared_uri},
         member::State,
         opening,
@@ -87,13 +87,13 @@ impl Switchboard {
             "resources/subscribe" | "resources/unsubscribe" => self.watch_resource(asking, now),
             method if Kind::of(method).is_some() => self.wait(asking, now),
             method if method.starts_with("tasks/") => self.ask_about_task(asking, now),
-            _ => match self.sole() {
-                Some(member) => self.ask(member, asking, None, now),
-                None => {
+            _ => {
+                let Some(member) = self.sole() else {
                     let why = format!("Method not found: {}", asking.method);
-                    self.say(opening::error(&asking.id, METHOD_NOT_FOUND, &why));
-                }
-            },
+                    return self.say(opening::error(&asking.id, METHOD_NOT_FOUND, &why));
+                };
+                self.ask(member, asking, None, now);
+            }
         }
     }
 
@@ -128,7 +128,7 @@ impl Switchboard {
     fn answer_with_what_there_is(&mut self, asking: Asking, kind: Option<Kind>, now: Instant) {
         match (asking.method.as_str(), kind) {
             ("tools/call" | "prompts/get", Some(kind)) => {
-                self.ask_by_listed_name(asking, kind, now)
+                self.ask_by_listed_name(asking, kind, now);
             }
             ("resources/read", _) => self.ask_whoever_has_resource(asking, now),
             (_, Some(kind)) => {
@@ -154,7 +154,7 @@ impl Switchboard {
             return self.resume(asking, now);
         }
         let kind = if asking.method == "tools/call" { Kind::Tools } else { Kind::Prompts };
-        let Some(called) = asking.subject.as_ref().and_then(|subject| subject.text()) else {
+        let Some(called) = asking.subject.as_ref().and_then(Written::text) else {
             let why = "`params.name` is missing";
             return self.say(opening::error(&asking.id, INVALID_PARAMS, why));
         };
@@ -174,22 +174,20 @@ impl Switchboard {
                 }
             }
             _ if self.offered(kind, &called).is_some() => {
-                self.ask_by_listed_name(asking, kind, now)
+                self.ask_by_listed_name(asking, kind, now);
             }
             _ => self.wait(asking, now),
         }
     }
 
     fn ask_by_listed_name(&mut self, asking: Asking, kind: Kind, now: Instant) {
-        let called = asking.subject.as_ref().and_then(|subject| subject.text()).unwrap_or_default();
-        match self.offered(kind, &called) {
-            Some((member, own)) => self.ask(member, asking, Some(own), now),
-            None => {
-                let what = if kind == Kind::Tools { "tool" } else { "prompt" };
-                let why = format!("Unknown {what}: {called}");
-                self.say(opening::error(&asking.id, INVALID_PARAMS, &why));
-            }
-        }
+        let called = asking.subject.as_ref().and_then(Written::text).unwrap_or_default();
+        let Some((member, own)) = self.offered(kind, &called) else {
+            let what = if kind == Kind::Tools { "tool" } else { "prompt" };
+            let why = format!("Unknown {what}: {called}");
+            return self.say(opening::error(&asking.id, INVALID_PARAMS, &why));
+        };
+        self.ask(member, asking, Some(own), now);
     }
 
     /// Whose it is, and what it is called there.
@@ -198,8 +196,7 @@ impl Switchboard {
     }
 
     fn ask_to_complete(&mut self, asking: Asking, now: Instant) {
-        let subject =
-            asking.subject.as_ref().and_then(|subject| subject.text()).unwrap_or_default();
+        let subject = asking.subject.as_ref().and_then(Written::text).unwrap_or_default();
         let found = self
             .offered(Kind::Prompts, &subject)
             .or_else(|| self.offered(Kind::Templates, &subject))
@@ -208,13 +205,11 @@ impl Switchboard {
                 Some((self.named(&upstream)?, own.to_owned()))
             })
             .or_else(|| Some((self.sole()?, subject.clone())));
-        match found {
-            Some((member, own)) => self.ask(member, asking, Some(own), now),
-            None => {
-                let why = format!("Unknown prompt or resource: {subject}");
-                self.say(opening::error(&asking.id, INVALID_PARAMS, &why));
-            }
-        }
+        let Some((member, own)) = found else {
+            let why = format!("Unknown prompt or resource: {subject}");
+            return self.say(opening::error(&asking.id, INVALID_PARAMS, &why));
+        };
+        self.ask(member, asking, Some(own), now);
     }
 
     /// The upstream that a URI leads to, and the URI there, as far as the lists tell.
@@ -245,7 +240,7 @@ impl Switchboard {
         {
             return self.resume(asking, now);
         }
-        let uri = asking.subject.as_ref().and_then(|subject| subject.text()).unwrap_or_default();
+        let uri = asking.subject.as_ref().and_then(Written::text).unwrap_or_default();
         match self.owner_of(&uri) {
             Some((member, own)) => self.ask(member, asking, Some(own), now),
             None => self.wait(asking, now),
@@ -255,7 +250,7 @@ impl Switchboard {
     /// Asks for a resource that no list has: results may link to such. If several upstreams could have it,
     /// nobody is asked: the wrong one could answer.
     fn ask_whoever_has_resource(&mut self, asking: Asking, now: Instant) {
-        let uri = asking.subject.as_ref().and_then(|subject| subject.text()).unwrap_or_default();
+        let uri = asking.subject.as_ref().and_then(Written::text).unwrap_or_default();
         let could_have_it = |member: &usize| self.members[*member].has("resources");
         let mut able: Vec<usize> = self.order.iter().copied().filter(could_have_it).collect();
         let same_scheme: Vec<usize> = able
@@ -294,7 +289,7 @@ impl Switchboard {
     }
 
     fn ask_about_task(&mut self, asking: Asking, now: Instant) {
-        let task = asking.subject.as_ref().and_then(|subject| subject.text()).unwrap_or_default();
+        let task = asking.subject.as_ref().and_then(Written::text).unwrap_or_default();
         let member = self.tasks.get(&task).copied().or_else(|| self.sole());
         let is_modern = |member: usize| self.members[member].era == Era::Modern;
         match member {

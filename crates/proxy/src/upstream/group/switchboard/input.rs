@@ -40,7 +40,8 @@ impl Suspension {
     pub(super) fn answers(&self) -> String {
         let mut members = format!(r#""inputResponses":{}"#, Value::from(self.answers.clone()));
         if let Some(state) = &self.state {
-            members.push_str(&format!(r#","requestState":{}"#, Value::from(state.as_str())));
+            members.push_str(r#","requestState":"#);
+            members.push_str(&Value::from(state.as_str()).to_string());
         }
         members
     }
@@ -181,13 +182,12 @@ impl Switchboard {
         let question = (id.clone(), method.to_owned(), params.unwrap_or_else(|| json!({})));
         let Some(asked) = self.asked.get_mut(&alias) else { return };
         let Request::Client(request) = &mut asked.what else { return };
-        match &mut request.suspension {
-            Some(suspension) => suspension.next.push(question),
-            None => {
-                let next = vec![question];
-                request.suspension = Some(Suspension { next, ..Suspension::default() });
-                self.ask_modern_client(alias);
-            }
+        if let Some(suspension) = &mut request.suspension {
+            suspension.next.push(question);
+        } else {
+            let next = vec![question];
+            request.suspension = Some(Suspension { next, ..Suspension::default() });
+            self.ask_modern_client(alias);
         }
     }
 

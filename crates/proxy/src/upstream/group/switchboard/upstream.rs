@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        asking::is_empty,
+        asking::{Written, is_empty},
         lists::{Kind, Page},
         member::{Read, State},
         opening,
@@ -348,7 +348,7 @@ impl Switchboard {
                 };
                 asked.until = Some(now + timeout);
                 let Request::Client(request) = &asked.what else { return };
-                if let Some(theirs) = request.asking.token.as_ref().and_then(|token| token.id()) {
+                if let Some(theirs) = request.asking.token.as_ref().and_then(Written::id) {
                     let line = line.with(body, &token.span, theirs.as_json());
                     self.effects.push(Effect::ToClient(line));
                 }
