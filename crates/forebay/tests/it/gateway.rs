@@ -7,7 +7,9 @@ mod endpoint;
 mod eras;
 mod joining;
 mod life;
+mod names;
 mod on_demand;
+mod questions;
 mod rust_client;
 mod starting;
 
