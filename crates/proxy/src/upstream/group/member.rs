@@ -106,6 +106,9 @@ pub(super) struct Member {
     /// The resources whose changes somebody wants to hear of.
     pub(super) watched: BTreeSet<String>,
     pub(super) last_error: Option<String>,
+    /// What it has answered to the modern opening after it was asked for the legacy one, too: it holds if that
+    /// is refused.
+    pub(super) discovered: Option<Value>,
     lists: [List; 4],
     /// The pages that have come of a list that is being read, and whether it has changed meanwhile.
     reading: [Option<(Vec<Item>, bool)>; 4],
@@ -147,6 +150,7 @@ impl Member {
             listening: None,
             watched: BTreeSet::new(),
             last_error: None,
+            discovered: None,
             lists: [const { None }; 4],
             reading: [const { None }; 4],
             is_announced: [false; 4],
@@ -253,6 +257,7 @@ impl Member {
         let was_sound = self.opened.take().is_some_and(|opened| now - opened >= SOUND);
         self.failures = if was_sound { 1 } else { self.failures + 1 };
         self.state = State::Down;
+        self.discovered = None;
         self.listening = None;
         self.reading = [const { None }; 4];
         self.last_error = Some(how.to_owned());

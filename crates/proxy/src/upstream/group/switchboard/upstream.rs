@@ -84,6 +84,10 @@ impl Switchboard {
                         .is_some_and(|it| it.contains(&json!(opening::MODERN)))
                 };
                 match told.filter(speaks) {
+                    // Some servers speak as they were asked to last, if they can.
+                    Some(told) if self.is_initializing(member) => {
+                        self.members[member].discovered = Some(told);
+                    }
                     Some(told) => self.opened(member, Era::Modern, opening::MODERN, &told, now),
                     None => self.initialize(member),
                 }
@@ -91,15 +95,16 @@ impl Switchboard {
             Request::Initialize => {
                 self.finish(alias);
                 match result(envelope, body) {
-                    Some(_) if self.members[member].state != State::Starting => {}
                     Some(told) => {
                         let revision =
                             told["protocolVersion"].as_str().unwrap_or("unknown").to_owned();
                         self.tell(member, opening::notification("notifications/initialized", ""));
                         self.opened(member, Era::Legacy, &revision, &told, now);
                     }
-                    // One that was slow to start has answered the modern opening meanwhile.
-                    None if self.members[member].state != State::Starting => {}
+                    None if self.members[member].discovered.is_some() => {
+                        let told = self.members[member].discovered.take().unwrap_or_default();
+                        self.opened(member, Era::Modern, opening::MODERN, &told, now);
+                    }
                     None => {
                         let why = error_text(envelope, body);
                         self.effects.push(Effect::End(member));
@@ -116,19 +121,21 @@ impl Switchboard {
         }
     }
 
-    fn initialize(&mut self, member: usize) {
-        let is_asked =
+    fn is_initializing(&self, member: usize) -> bool {
+        let is_it =
             |asked: &Asked| asked.member == member && matches!(asked.what, Request::Initialize);
-        let is_under_way = self.asked.values().any(is_asked);
-        if self.members[member].state == State::Starting && !is_under_way {
+        self.asked.values().any(is_it)
+    }
+
+    fn initialize(&mut self, member: usize) {
+        if self.members[member].state == State::Starting && !self.is_initializing(member) {
             let alias = self.ask_ourselves(member, Request::Initialize);
             let initialize = self.client.initialize(alias);
             self.tell(member, initialize);
         }
     }
 
-    /// Nothing has come back from the modern opening yet. Whoever is merely slow to start answers that first,
-    /// and is taken at its word.
+    /// Nothing has come back from the modern opening yet. Whoever is merely slow to start answers both.
     pub(super) fn probe_failed(&mut self, member: usize, alias: u64, _now: Instant) {
         if self.asked.contains_key(&alias) {
             self.initialize(member);
