@@ -4,18 +4,18 @@
 use std::{fs, thread};
 
 use forebay_testkit::real;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{LEGACY, MODERN, report, words};
 
 /// What a gateway says in its own words.
 const TOLD: [&str; 4] = ["server", "discover", "tools", "prompts"];
 
-fn sees_the_same(client: &[String], server: &[String], features: &[&str]) {
+/// Runs `client` with `server`, and with a gateway that reaches the same server as `entry` says.
+fn sees_the_same(client: &[String], server: &[String], entry: &Value, features: &[&str]) {
     let home = tempfile::tempdir().unwrap();
     let path = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
-    let servers =
-        json!({ "mcpServers": { "sole": { "command": server[0], "args": server[1..] } } });
+    let servers = json!({ "mcpServers": { "sole": entry } });
     fs::write(path("mcp.json"), servers.to_string()).unwrap();
     fs::write(path("forebay.toml"), "[gateway]\nprefix = \"where_needed\"\n").unwrap();
     let gateway = ["gateway", "--config", &path("forebay.toml"), "--servers", &path("mcp.json")];
@@ -35,14 +35,19 @@ fn sees_the_same(client: &[String], server: &[String], features: &[&str]) {
 fn typescript_client_legacy_through_gateway() {
     let Some(node) = real::node("typescript_client_legacy_through_gateway") else { return };
     let client = words(node.script("clients/ts_client.mjs"), "legacy");
-    sees_the_same(&client, &node.everything(), &LEGACY);
+    let server = node.everything();
+    let entry = json!({ "command": server[0], "args": server[1..] });
+    sees_the_same(&client, &server, &entry, &LEGACY);
 }
 
 #[test]
 fn typescript_client_modern_through_gateway() {
     let Some(node) = real::node("typescript_client_modern_through_gateway") else { return };
     let client = words(node.script("clients/ts_client.mjs"), "modern");
-    sees_the_same(&client, &node.script("servers/ts_modern.mjs"), &MODERN);
+    let server = node.script("servers/ts_modern.mjs");
+    // It is there already: one that is slow to start is taken for a legacy one.
+    let remote = real::over_http(&server);
+    sees_the_same(&client, &server, &json!({ "url": remote.url() }), &MODERN);
 }
 
 #[test]
@@ -50,5 +55,7 @@ fn python_sdk_modern_through_gateway() {
     let Some(python) = real::python("python_sdk_modern_through_gateway") else { return };
     let client = words(python.script("clients/py_client.py"), "modern");
     let features = [&MODERN[..], &["tasks"]].concat();
-    sees_the_same(&client, &python.script("servers/py_server.py"), &features);
+    let server = python.script("servers/py_server.py");
+    let remote = real::over_http(&server);
+    sees_the_same(&client, &server, &json!({ "url": remote.url() }), &features);
 }
