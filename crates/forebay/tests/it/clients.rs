@@ -6,6 +6,7 @@
 //! `through_serve.rs` it serves HTTP.
 
 mod inspector;
+mod through_gateway;
 mod through_serve;
 
 use std::{process::Command, thread};

@@ -32,10 +32,9 @@ pub(crate) fn answer(
         tools.iter().filter(|tool| is_wanted(tool.server.as_str())).collect();
     let unknown = standings.iter().filter(|it| it.tools.is_none() && is_wanted(it.name.as_str()));
     let unknown: Vec<String> = unknown
-        .map(|it| match (it.state, &it.last_error) {
-            (State::Down, Some(why)) => format!("{} ({why})", it.name),
-            (State::Down, None) => format!("{} (down)", it.name),
-            (State::Idle | State::Starting | State::Open, _) => format!("{} (starting)", it.name),
+        .map(|it| match &it.last_error {
+            Some(why) if it.state == State::Down => format!("{} ({why})", it.name),
+            _ => format!("{} ({})", it.name, it.state.as_str()),
         })
         .collect();
     let reserve = 60 + 40 * unknown.len() as u64;

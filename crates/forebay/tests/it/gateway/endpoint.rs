@@ -1,12 +1,17 @@
 //! What an endpoint in front of many servers tells whoever watches over it.
 
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
 use forebay_testkit::{
     http::{HttpPeer, McpHttpClient},
     peer::eventually,
 };
 use serde_json::{Value, json};
 
-use super::{fixture, server, write_settings};
+use super::{client::text_of, fixture};
 use crate::forebay;
 
 fn get(peer: &HttpPeer, path: &str) -> (u16, String) {
@@ -21,18 +26,29 @@ fn get_json(peer: &HttpPeer, path: &str) -> (u16, Value) {
     (status, serde_json::from_str(&body).unwrap_or_else(|_| panic!("{body}")))
 }
 
-fn serve(home: &std::path::Path, settings: &str) -> HttpPeer {
-    write_settings(home, settings);
-    let mut command = forebay(["serve", "--listen", "127.0.0.1:0"]);
-    HttpPeer::start(command.env("FOREBAY_HOME", home))
+/// `forebay serve` in front of the servers of a client's file.
+fn serve(home: &Path, servers: &Value) -> HttpPeer {
+    let file = write_servers(home, &json!({ "mcpServers": servers }).to_string());
+    let mut command = forebay(["serve", "--listen", "127.0.0.1:0", "--servers"]);
+    HttpPeer::start(command.arg(file).env("FOREBAY_HOME", home))
+}
+
+fn write_servers(home: &Path, text: &str) -> PathBuf {
+    let (fresh, file) = (home.join("mcp.json.new"), home.join("mcp.json"));
+    fs::write(&fresh, text).unwrap();
+    fs::rename(fresh, &file).unwrap();
+    file
+}
+
+fn entry(words: &[String]) -> Value {
+    json!({ "command": words[0], "args": words[1..] })
 }
 
 #[test]
 fn an_endpoint_tells_how_its_servers_stand_and_what_has_passed() {
     let home = tempfile::tempdir().unwrap();
-    let missing = ["/no/such/program".to_owned()];
-    let settings = [server("good", &fixture(&[]), ""), server("broken", &missing, "")].concat();
-    let peer = serve(home.path(), &settings);
+    let broken = json!({ "command": "/no/such/program" });
+    let peer = serve(home.path(), &json!({ "good": entry(&fixture(&[])), "broken": broken }));
     assert_eq!(get_json(&peer, "/healthz"), (200, json!({ "status": "ok", "sessions": 0 })));
 
     let mut client = McpHttpClient::legacy(&peer);
@@ -66,12 +82,33 @@ fn an_endpoint_tells_how_its_servers_stand_and_what_has_passed() {
 #[test]
 fn an_endpoint_whose_servers_are_all_down_is_not_ready() {
     let home = tempfile::tempdir().unwrap();
-    let missing = ["/no/such/program".to_owned()];
-    let peer = serve(home.path(), &server("broken", &missing, ""));
+    let broken = json!({ "command": "/no/such/program" });
+    let peer = serve(home.path(), &json!({ "broken": broken }));
     let mut client = McpHttpClient::legacy(&peer);
     assert!(client.call("tools/list", &json!({}))["result"]["tools"].is_array());
     let down = json!({ "status": "all servers are down", "servers": { "broken": "down" } });
     eventually("it is down", || get_json(&peer, "/readyz") == (503, down.clone()));
     let (status, health) = get_json(&peer, "/healthz");
     assert_eq!((status, &health["status"]), (200, &json!("ok")), "the endpoint itself is well");
+}
+
+#[test]
+fn a_file_with_a_mistake_changes_nothing_and_the_next_without_one_is_taken_over() {
+    let home = tempfile::tempdir().unwrap();
+    let one = entry(&fixture(&["--rich"]));
+    let peer = serve(home.path(), &json!({ "one": one }));
+    let mut client = McpHttpClient::legacy(&peer);
+    let mut call = |tool: &str| client.call_tool(tool, &json!({}));
+    let pid = text_of(&call("one__pid"));
+
+    write_servers(home.path(), r#"{ "mcpServers": { "two": "#);
+    eventually("the mistake is told", || peer.stderr().contains("stay as they were"));
+    assert_eq!(text_of(&call("one__pid")), pid);
+
+    let servers = json!({ "mcpServers": { "one": one, "two": entry(&fixture(&["--rich"])) } });
+    write_servers(home.path(), &servers.to_string());
+    let is_open = || get_json(&peer, "/readyz").1["servers"]["two"] == "open";
+    eventually("there is one more", is_open);
+    assert_ne!(text_of(&call("two__pid")), pid);
+    assert_eq!(text_of(&call("one__pid")), pid, "the other goes on, and the session with it");
 }

@@ -216,6 +216,12 @@ fn subscriptions(client: &mut Client, pair: Pair) {
         }
         Some(id) => client.tell("notifications/cancelled", &json!({ "requestId": id })),
     }
+    client.take_kept();
+    client.text(&announce, &json!({ "what": uri }));
+    // What an announcement tells comes before its result.
+    let told = client.take_kept();
+    let is_update = |it: &Value| it["method"] == "notifications/resources/updated";
+    assert!(!told.iter().any(is_update), "it is not wanted any more: {told:?}");
 }
 
 fn tasks(client: &mut Client, pair: Pair) {

@@ -85,10 +85,6 @@ fn changed_settings_are_taken_over_and_the_session_goes_on() {
     assert_eq!(error_of(&gone), "Unknown tool: goes__pid");
     client.text("stays__release", &json!({ "name": "later" }));
     assert!(text_of(&client.response(call)).contains("later"));
-
-    // With a mistake in them all stays as it was.
-    fs::write(home.path().join("forebay.toml"), "[servers.stays]\ncommand = 7\n").unwrap();
-    assert_eq!(pid_of(&mut client, "stays"), stays);
     client.end();
     assert!(!is_running(goes));
 }

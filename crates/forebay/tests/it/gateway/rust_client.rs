@@ -1,14 +1,14 @@
 //! The official Rust SDK in front of many servers; it reports what `clients/ts_gateway.mjs` does.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use forebay_testkit::http::Era;
+use forebay_testkit::{http::Era, peer::PATIENCE};
 use rmcp::ClientLifecycleMode;
 use serde_json::{Value, json};
 
 use super::eight::{Eight, Target};
 use crate::rust_sdk::{
-    client::{Server, Session, in_time, outcome},
+    client::{Server, Session, outcome},
     discover,
 };
 
@@ -34,12 +34,11 @@ async fn exercise(session: &Session, plan: &Value) -> Value {
     let service = &session.service;
     // In the modern era nothing else says that somebody is there: it is what starts the servers.
     outcome(service.list_tools(None)).await;
-    in_time(async {
-        while !every_server_is_open(session, plan).await {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    })
-    .await;
+    let started = Instant::now();
+    while !every_server_is_open(session, plan).await {
+        assert!(started.elapsed() < PATIENCE, "all servers open");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     let version = service.peer_info().unwrap().protocol_version.clone();
     let tools = outcome(service.list_tools(None)).await;
     let prompts = outcome(service.list_prompts(None)).await;

@@ -110,6 +110,9 @@ pub(super) struct Member {
     /// The resources whose changes somebody wants to hear of.
     pub(super) watched: BTreeSet<String>,
     pub(super) last_error: Option<String>,
+    /// What it has answered to the modern opening after it was asked for the legacy one, too: it holds if that
+    /// is refused.
+    pub(super) discovered: Option<Value>,
     lists: [List; 4],
     /// The pages that have come of a list that is being read, and whether it has changed meanwhile.
     reading: [Option<(Vec<Item>, bool)>; 4],
@@ -155,6 +158,7 @@ impl Member {
             unheard: 0,
             watched: BTreeSet::new(),
             last_error: None,
+            discovered: None,
             lists: [const { None }; 4],
             reading: [const { None }; 4],
             is_announced: [false; 4],
@@ -268,6 +272,7 @@ impl Member {
         let was_sound = self.opened.take().is_some_and(|opened| now - opened >= SOUND);
         self.failures = if was_sound { 1 } else { self.failures + 1 };
         self.state = State::Down;
+        self.discovered = None;
         self.listening = None;
         self.unheard = 0;
         self.reading = [const { None }; 4];

@@ -109,6 +109,8 @@ impl Client {
                 _ if matches!(member.state, State::Idle | State::Starting) => {
                     let possible = json!({
                         "prompts": {}, "resources": { "subscribe": true }, "completions": {}, "logging": {},
+                        "tasks": { "requests": { "tools": { "call": {} } } },
+                        "extensions": { "io.modelcontextprotocol/tasks": {} },
                     });
                     unite(&mut capabilities, possible.as_object().unwrap_or(&Map::new()));
                 }

@@ -58,6 +58,8 @@ const PROBE: Duration = Duration::from_secs(5);
 /// How long a subscription that has ended is left alone, at first and at most.
 const FIRST_SILENCE: Duration = Duration::from_millis(500);
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+/// How far apart the answers to the two openings may lie.
+const BOTH_ANSWERS: Duration = Duration::from_secs(2);
 /// A call waits for an upstream that is started again within this time; else it is refused.
 const SHORT_PAUSE: Duration = Duration::from_secs(2);
 
@@ -153,6 +155,8 @@ enum Timer {
     Request(u64),
     /// The modern opening of an upstream has gone unanswered.
     Probe(usize, u64),
+    /// It has been answered late, and the legacy one not at all.
+    Discovered(usize),
     /// An upstream takes too long to open.
     Opening(usize),
     /// An upstream is to be started again.
@@ -232,6 +236,7 @@ impl Switchboard {
                 Timer::Patience => self.answer_waiting(now),
                 Timer::Request(alias) => self.give_up(alias, now),
                 Timer::Probe(member, alias) => self.probe_failed(member, alias),
+                Timer::Discovered(member) => self.only_discovered(member, now),
                 Timer::Opening(member) => {
                     let it = &self.members[member];
                     if it.state == State::Starting && it.opens_by == Some(at) {

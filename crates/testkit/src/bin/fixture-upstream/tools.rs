@@ -144,7 +144,7 @@ fn result(name: &str, request: &Request<'_>, shape: &Shape<'_>, world: &World) -
             text(era, "released")
         }
         "announce" => {
-            world.listeners.announce(&decoded(shape.what));
+            world.announce(&decoded(shape.what));
             text(era, "announced")
         }
         "hang-up" => {

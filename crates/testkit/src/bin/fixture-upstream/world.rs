@@ -1,8 +1,12 @@
 //! What all connections share, and what a request is answered with.
 
 use std::{
+    collections::BTreeSet,
     io,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use forebay_wire::Id;
@@ -36,6 +40,8 @@ pub(crate) struct World {
     era: Option<Era>,
     /// There are prompts and resources.
     is_rich: bool,
+    /// The resources whose changes a legacy client wants to hear of.
+    watched: Mutex<BTreeSet<String>>,
     cancelled: AtomicU64,
     more_tools: AtomicU64,
 }
@@ -100,6 +106,10 @@ impl World {
                     r#""supportedVersions":["{MODERN_REVISION}"],"capabilities":{{"tools":{{"listChanged":true}}{more},"extensions":{{"io.modelcontextprotocol/tasks":{{}}}}}},"ttlMs":3600000,"cacheScope":"public","_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"fixture","version":"1"}}}}"#
                 ))
             }
+            ("resources/subscribe" | "resources/unsubscribe", Era::Legacy) => {
+                self.watch(&text(params.uri), *method == "resources/subscribe");
+                result("")
+            }
             (method, _) if self.is_rich && offers::has(method) => result(&offers::answer(request)),
             ("tools/list", era) => {
                 result(&tools::list(era, self.more_tools.load(Ordering::Relaxed)))
@@ -119,6 +129,25 @@ impl World {
     pub(crate) fn grow(&self, count: u64) {
         self.more_tools.fetch_add(count, Ordering::Relaxed);
         self.listeners.announce("tools");
+    }
+
+    /// Says that `what` has changed to those who want to know. Who has resources and knows the legacy era only
+    /// tells of those that it was asked to watch.
+    pub(crate) fn announce(&self, what: &str) {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_picky = self.is_rich && self.era == Some(Era::Legacy);
+        if !is_picky || !what.contains("://") || watched.contains(what) {
+            self.listeners.announce(what);
+        }
+    }
+
+    fn watch(&self, uri: &str, is_wanted: bool) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_wanted {
+            watched.insert(uri.to_owned());
+        } else {
+            watched.remove(uri);
+        }
     }
 
     /// Lets go what waits under that name.

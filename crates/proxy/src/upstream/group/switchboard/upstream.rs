@@ -12,8 +12,8 @@ use super::{
         member::{Read, State},
         opening,
     },
-    Asked, ClientRequest, Effect, FIRST_SILENCE, LONGEST_SILENCE, METHOD_NOT_FOUND, PROBE,
-    Question, Request, Switchboard, Timer,
+    Asked, BOTH_ANSWERS, ClientRequest, Effect, FIRST_SILENCE, LONGEST_SILENCE, METHOD_NOT_FOUND,
+    PROBE, Question, Request, Switchboard, Timer,
     client::number,
 };
 use crate::{
@@ -102,6 +102,11 @@ impl Switchboard {
                         .is_some_and(|it| it.contains(&json!(opening::MODERN)))
                 };
                 match told.filter(speaks) {
+                    // Some servers speak as they were asked to last, if they can.
+                    Some(told) if self.is_initializing(member) => {
+                        self.members[member].discovered = Some(told);
+                        self.timers.insert((now + BOTH_ANSWERS, Timer::Discovered(member)));
+                    }
                     Some(told) => self.opened(member, Era::Modern, opening::MODERN, &told, now),
                     None => match self.members[member].refusal.take() {
                         Some(why) => self.does_not_open(member, &why, now),
@@ -112,15 +117,15 @@ impl Switchboard {
             Request::Initialize => {
                 self.finish(alias);
                 match result(envelope, body) {
-                    Some(_) if self.members[member].state != State::Starting => {}
                     Some(told) => {
                         let revision =
                             told["protocolVersion"].as_str().unwrap_or("unknown").to_owned();
                         self.tell(member, opening::notification("notifications/initialized", ""));
                         self.opened(member, Era::Legacy, &revision, &told, now);
                     }
-                    // One that was slow to start has answered the modern opening meanwhile.
-                    None if self.members[member].state != State::Starting => {}
+                    None if self.members[member].discovered.is_some() => {
+                        self.only_discovered(member, now);
+                    }
                     None => {
                         let why = error_text(envelope, body);
                         // It may be late with its answer to the modern opening, and have only that.
@@ -161,16 +166,26 @@ impl Switchboard {
         }
     }
 
+    fn is_initializing(&self, member: usize) -> bool {
+        self.is_asked(member, |what| matches!(what, Request::Initialize))
+    }
+
     fn initialize(&mut self, member: usize) {
-        let is_said = self.is_asked(member, |what| matches!(what, Request::Initialize));
-        if self.members[member].state == State::Starting && !is_said {
+        if self.members[member].state == State::Starting && !self.is_initializing(member) {
             let alias = self.ask_ourselves(member, Request::Initialize);
             let initialize = self.client.initialize(alias);
             self.tell(member, initialize);
         }
     }
 
-    /// Nothing has come back from the modern opening. It may still come: some take long to start.
+    /// An upstream has answered the modern opening, and not the legacy one for which it was asked later.
+    pub(super) fn only_discovered(&mut self, member: usize, now: Instant) {
+        if let Some(told) = self.members[member].discovered.take() {
+            self.opened(member, Era::Modern, opening::MODERN, &told, now);
+        }
+    }
+
+    /// Nothing has come back from the modern opening yet. Whoever is merely slow to start answers both.
     pub(super) fn probe_failed(&mut self, member: usize, alias: u64) {
         if self.asked.contains_key(&alias) {
             self.initialize(member);
