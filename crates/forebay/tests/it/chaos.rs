@@ -30,12 +30,26 @@ const TREES: [&str; 3] = ["ash", "birch", "cedar"];
 /// The one that is reached by URL.
 const FAR: &str = "far";
 const ALL: [&str; 4] = ["ash", "birch", "cedar", FAR];
-/// All modern clients share a process of each; every legacy session has its own.
-const PROCESSES: usize = LEGACY_CLIENTS + 1;
-/// How many tools each lists at first.
-const TOOLS: usize = 4;
+/// The one that knows the legacy era only.
+const OLD: &str = "ash";
 /// What a call may take, as the settings say.
 const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How many processes an upstream has: one for all, or where it has sessions, one for all modern clients and
+/// one for each legacy session.
+fn processes_of(tree: &str) -> usize {
+    if tree == OLD { LEGACY_CLIENTS + 1 } else { 1 }
+}
+
+/// How many tools an upstream lists at first.
+fn tools_of(server: &str) -> usize {
+    if server == OLD { 3 } else { 4 }
+}
+
+/// What an upstream is started with. Its own name is a word that it passes over, by which it is found.
+fn arguments_of(tree: &str) -> Vec<&str> {
+    if tree == OLD { vec![tree, "--era", "legacy"] } else { vec![tree] }
+}
 
 /// `forebay serve` in front of three commands and a URL.
 struct Gateway {
@@ -142,8 +156,7 @@ fn clients_file(names: &[&str], far: &HttpPeer) -> String {
 fn server(name: &str, far: &HttpPeer) -> Value {
     let mut server = match name {
         FAR => json!({ "url": far.url() }),
-        // Its own name is a word that it passes over, by which it is found.
-        _ => json!({ "command": programs::fixture_upstream(), "args": [name] }),
+        _ => json!({ "command": programs::fixture_upstream(), "args": arguments_of(name) }),
     };
     server["timeout"] = TIMEOUT.as_secs().into();
     server
@@ -164,13 +177,17 @@ fn upstreams_that_are_killed_are_started_again() {
         for _ in 0..3 {
             let victim = chance.of(&TREES[..2]);
             load.is_answered(&ALL);
-            eventually("all have theirs", || gateway.processes(victim).len() == PROCESSES);
+            eventually("all have theirs", || {
+                gateway.processes(victim).len() == processes_of(victim)
+            });
             gateway.kill(victim);
             load.is_refused(victim);
             load.is_answered(&ALL);
         }
         for tree in TREES {
-            eventually("all have theirs again", || gateway.processes(tree).len() == PROCESSES);
+            eventually("all have theirs again", || {
+                gateway.processes(tree).len() == processes_of(tree)
+            });
         }
     });
     assert_eq!(calls.refused("cedar"), Vec::<String>::new());
@@ -228,8 +245,9 @@ fn upstreams_that_are_started_anew_are_there_at_once() {
         let tree = |name: &str| {
             let source = home.join(format!("{name}.py"));
             fs::write(&source, "").unwrap();
+            let arguments = arguments_of(name);
             format!(
-                "[servers.{name}]\ncommand = {program:?}\nargs = [{name:?}]\nwatch = [{source:?}]\n"
+                "[servers.{name}]\ncommand = {program:?}\nargs = {arguments:?}\nwatch = [{source:?}]\n"
             )
         };
         let far = format!("[servers.far]\nurl = {:?}\n", far.url());
@@ -244,7 +262,7 @@ fn upstreams_that_are_started_anew_are_there_at_once() {
             fs::write(gateway.home.path().join(format!("{name}.py")), "# another").unwrap();
             eventually("others are started", || {
                 let now = gateway.processes(name);
-                now.len() == PROCESSES && !now.iter().any(|id| before.contains(id))
+                now.len() == processes_of(name) && !now.iter().any(|id| before.contains(id))
             });
             load.is_answered(&ALL);
         }
@@ -254,11 +272,8 @@ fn upstreams_that_are_started_anew_are_there_at_once() {
     }
     for name in ["ash", "cedar"] {
         let expected = format!("upstream `{name}` is started anew");
-        assert!(
-            calls.refused(name).iter().all(|told| *told == expected),
-            "{:?}",
-            calls.refused(name)
-        );
+        let refused = calls.refused(name);
+        assert!(refused.iter().all(|told| *told == expected), "{refused:?}");
     }
 }
 
@@ -335,19 +350,19 @@ fn lists_that_change_all_the_time_are_told_as_they_are() {
         for server in ALL {
             let count = grown.iter().filter(|it| **it == server).count();
             let own = listed.iter().filter(|tool| tool.starts_with(&format!("{server}__")));
-            assert_eq!(own.count(), TOOLS + count, "{server}: {listed:?}");
+            assert_eq!(own.count(), tools_of(server) + count, "{server}: {listed:?}");
         }
-        // A session has processes of its own, and hears what changes there. At first it may be given a list
-        // that is remembered of others.
+        // A session has its own process of one that has sessions, and hears what changes there. At first it
+        // may be given a list that is remembered of others.
         let mut legacy = McpHttpClient::legacy(&gateway.forebay);
         let mut listening = legacy.listen(None);
         tools(&mut legacy);
-        legacy.call_tool("birch__echo", &json!({ "grow": 3 }));
+        legacy.call_tool("ash__echo", &json!({ "grow": 3 }));
         loop {
             let told = listening.next_message().unwrap().unwrap();
             assert_eq!(told["method"], "notifications/tools/list_changed");
             let listed = tools(&mut legacy);
-            if listed.iter().filter(|tool| tool.starts_with("birch__")).count() == TOOLS + 3 {
+            if listed.iter().filter(|tool| tool.starts_with("ash__")).count() == tools_of(OLD) + 3 {
                 break;
             }
         }

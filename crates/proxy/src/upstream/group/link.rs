@@ -249,7 +249,7 @@ async fn share(
     link.input.lock().take();
     let how = how.unwrap_or_else(|| seated.how_it_ended());
     if is_told {
-        seated.shared.end();
+        seated.shared.retire();
     }
     group.at_work.spawn(seated.leave());
     how

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -57,6 +57,8 @@ pub(super) struct Shared {
     is_modern: watch::Sender<Option<bool>>,
     /// How it has ended.
     how: Mutex<Option<String>>,
+    /// Another one is to be started for whoever comes.
+    is_retired: AtomicBool,
     closing: CancellationToken,
     gone: CancellationToken,
 }
@@ -101,6 +103,7 @@ impl Shared {
             seats: Mutex::default(),
             is_modern: watch::Sender::new(None),
             how: Mutex::default(),
+            is_retired: AtomicBool::new(false),
             closing: CancellationToken::new(),
             gone: CancellationToken::new(),
         });
@@ -126,7 +129,7 @@ impl Shared {
 
     /// True if nobody can be seated any more.
     pub(super) fn is_over(&self) -> bool {
-        self.closing.is_cancelled()
+        self.is_retired.load(Ordering::Relaxed) || self.closing.is_cancelled()
     }
 
     /// Whether it has no sessions; `None` if it ends before that is known.
@@ -145,7 +148,7 @@ impl Shared {
         self.seats.lock().insert(seat, Inbox { sender, waiting: waiting.clone() });
         self.fan.lock().takes_seat(seat);
         // It may have ended meanwhile, and told those who were seated then.
-        if self.is_over() {
+        if self.closing.is_cancelled() {
             self.seats.lock().remove(&seat);
         }
         Seated { shared: self.clone(), seat, waiting, said }
@@ -208,9 +211,9 @@ impl Shared {
         let _ = inbox.sender.send(body.clone());
     }
 
-    /// Ends it for all who share it.
-    pub(super) fn end(&self) {
-        self.closing.cancel();
+    /// Has another one started for whoever comes. It ends when all have left it, each for its own reason.
+    pub(super) fn retire(&self) {
+        self.is_retired.store(true, Ordering::Relaxed);
     }
 
     fn has_ended(&self, how: String) {
@@ -256,7 +259,7 @@ impl Seated {
             let _ = shared.input.send(Message::of(vec![Payload::from(line)]));
         }
         if is_empty {
-            shared.end();
+            shared.closing.cancel();
             shared.gone.cancelled().await;
         }
     }
