@@ -100,9 +100,10 @@ fn send_what_comes(inbox: &mpsc::Receiver<Order>, client: &Client, url: &str) {
     let mut spans: Vec<Span> = Vec::new();
     let mut due = Instant::now();
     loop {
-        let order = match spans.is_empty() {
-            true => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            false => inbox.recv_timeout(due.saturating_duration_since(Instant::now())),
+        let order = if spans.is_empty() {
+            inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            inbox.recv_timeout(due.saturating_duration_since(Instant::now()))
         };
         let mut waiting = None;
         match order {

@@ -99,7 +99,10 @@ impl<T> Kind<T> {
             Self::Pairs(set) => given.pairs().map(|pairs| set(config, pairs)),
             Self::Address(set) => given.address().map(|address| set(config, address)),
             Self::AddressOrNone(set) => match given.text() {
-                Some("") => Some(set(config, None)),
+                Some("") => {
+                    set(config, None);
+                    Some(())
+                }
                 _ => given.address().map(|address| set(config, Some(address))),
             },
             Self::Choice(choices) => given.text().and_then(|text| {

@@ -155,9 +155,9 @@ struct Watching {
 }
 
 impl Watching {
-    fn begin(&mut self, watcher: &mut RecommendedWatcher, watched: &Watched) {
-        self.settings = watched.settings.iter().map(|path| whole(path)).collect();
-        let places = watched.places.iter().map(|(name, path)| (name.clone(), whole(path)));
+    fn begin(&mut self, watcher: &mut RecommendedWatcher, what: &Watched) {
+        self.settings = what.settings.iter().map(|path| whole(path)).collect();
+        let places = what.places.iter().map(|(name, path)| (name.clone(), whole(path)));
         self.servers = places.collect();
         let mut places = Vec::new();
         // An editor puts another file in the place of the one that it has read: its folder is watched.
@@ -224,7 +224,8 @@ fn is_by_the_way(path: &Path, place: &Path) -> bool {
         [".git", "node_modules", "__pycache__", ".venv", "target", ".mypy_cache"];
     let below = path.strip_prefix(place).unwrap_or(path);
     let mut names = below.iter().filter_map(|name| name.to_str());
-    names.any(|name| FOLDERS.contains(&name) || name.ends_with('~') || name.ends_with(".swp"))
+    let is_swap = |name: &str| Path::new(name).extension().is_some_and(|it| it == "swp");
+    names.any(|name| FOLDERS.contains(&name) || name.ends_with('~') || is_swap(name))
 }
 
 #[cfg(test)]

@@ -165,15 +165,15 @@ mod tests {
         Some((upstream.to_string(), own.to_string()))
     }
 
-    fn of(upstream: &str, own: &str) -> Option<(String, String)> {
-        Some((upstream.to_owned(), own.to_owned()))
+    fn of(upstream: &str, own: &str) -> (String, String) {
+        (upstream.to_owned(), own.to_owned())
     }
 
     #[test]
     fn a_name_says_whose_tool_it_is_before_any_list_was_seen() {
         let names = names("__", Prefix::Always, &["git", "time"]);
-        assert_eq!(tool(&names, "git__log"), of("git", "log"));
-        assert_eq!(tool(&names, "time__a__b"), of("time", "a__b"));
+        assert_eq!(tool(&names, "git__log"), Some(of("git", "log")));
+        assert_eq!(tool(&names, "time__a__b"), Some(of("time", "a__b")));
         for unknown in ["log", "git__", "gitlog", "other__log", "__log"] {
             assert_eq!(tool(&names, unknown), None, "{unknown}");
         }
@@ -183,15 +183,15 @@ mod tests {
     #[test]
     fn of_two_upstreams_that_fit_the_longer_is_meant() {
         let names = names("-", Prefix::Always, &["a", "a-b"]);
-        assert_eq!(tool(&names, "a-b-c"), of("a-b", "c"));
-        assert_eq!(tool(&names, "a-c"), of("a", "c"));
+        assert_eq!(tool(&names, "a-b-c"), Some(of("a-b", "c")));
+        assert_eq!(tool(&names, "a-c"), Some(of("a", "c")));
         let offered = offered(&names, &[("a", "b-c"), ("a-b", "c")]);
         assert_eq!(offered[0], "a-b-c");
         assert!(offered[1].starts_with("a-b-c_"), "{offered:?}");
         learn(&names, &offered[0], "a", "b-c");
         learn(&names, &offered[1], "a-b", "c");
-        assert_eq!(tool(&names, &offered[0]), of("a", "b-c"));
-        assert_eq!(tool(&names, &offered[1]), of("a-b", "c"));
+        assert_eq!(tool(&names, &offered[0]), Some(of("a", "b-c")));
+        assert_eq!(tool(&names, &offered[1]), Some(of("a-b", "c")));
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(offered(&names, &all), ["git__log", "blame", "svn__log", "svn__git__x"]);
         assert_eq!(tool(&names, "blame"), None);
         learn(&names, "blame", "git", "blame");
-        assert_eq!(tool(&names, "blame"), of("git", "blame"));
+        assert_eq!(tool(&names, "blame"), Some(of("git", "blame")));
         names.rearrange(vec![up("svn")]);
         assert_eq!(tool(&names, "blame"), None, "it is not known of whom is not there any more");
     }
@@ -215,6 +215,6 @@ mod tests {
         assert!(offered[0] != offered[1] && offered[0].starts_with("git__xxx"));
         assert_eq!(offered[2], format!("git__{}", "ü".repeat(59)));
         learn(&names, &offered[1], "git", &b);
-        assert_eq!(tool(&names, &offered[1]), of("git", &b));
+        assert_eq!(tool(&names, &offered[1]), Some(of("git", &b)));
     }
 }

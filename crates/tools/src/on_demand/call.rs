@@ -111,7 +111,7 @@ mod tests {
                 r#"{"server":"git","tool":"log","args":{}}"#,
                 "call_tool takes arguments, server, tool.",
             ),
-            (r#"[]"#, "The arguments must be an object, not []."),
+            ("[]", "The arguments must be an object, not []."),
         ] {
             let told = meant_by(&format!(r#"{{"name":"call_tool","arguments":{given}}}"#));
             let told = told.unwrap_err();

@@ -179,8 +179,8 @@ fn call(id: u64, tool: &str, era: Era) -> String {
 /// The id of the last request with this method that somebody has heard.
 fn id_of(heard: &Heard, name: &str, method: &str) -> String {
     let requests = heard.iter().filter(|(to, _)| to == name);
-    let parsed = requests.filter_map(|(_, line)| serde_json::from_str::<Value>(line).ok());
-    let found = parsed.filter(|line| line["method"] == method).last();
+    let mut parsed = requests.filter_map(|(_, line)| serde_json::from_str::<Value>(line).ok());
+    let found = parsed.rfind(|line| line["method"] == method);
     found.unwrap_or_else(|| panic!("{name} has heard no {method} in {heard:?}"))["id"].to_string()
 }
 
