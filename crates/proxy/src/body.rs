@@ -361,6 +361,23 @@ impl Message {
         })
     }
 
+    /// The line with its end, if it is short enough to be written at once: whoever reads it is woken up once.
+    /// In JSON a line break is white space between tokens.
+    pub(crate) fn short_line(&self) -> Option<Vec<u8>> {
+        if self.bytes() > COPY_BYTES as u64 {
+            return None;
+        }
+        let mut line = Vec::with_capacity(usize::try_from(self.bytes()).unwrap_or(0) + 1);
+        for payload in &self.0 {
+            line.extend_from_slice(payload.in_memory()?);
+        }
+        for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+        line.push(b'\n');
+        Some(line)
+    }
+
     /// Writes the line.
     pub fn write_to(&self, sink: &mut impl Write) -> io::Result<()> {
         for payload in &self.0 {
@@ -405,6 +422,14 @@ impl Read for FileReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_line_is_written_at_once_and_a_long_one_is_not() {
+        let parts = ["{\"a\":", "1\r\n", "}"].map(|part| Payload::from(part.as_bytes().to_vec()));
+        assert_eq!(Message::of(parts.to_vec()).short_line().unwrap(), b"{\"a\":1  }\n");
+        let long = Payload::from(vec![b' '; COPY_BYTES + 1]);
+        assert!(Message::of(vec![long]).short_line().is_none());
+    }
 
     #[test]
     fn a_message_is_its_parts_in_order() {

@@ -153,7 +153,8 @@ pub(crate) struct Group {
     spool: Spool,
     grace: Duration,
     to_client: mpsc::Sender<Message>,
-    /// The next timer may be an earlier one.
+    /// When the switchboard is looked at next, and that this is too late.
+    alarm: Mutex<Option<Instant>>,
     is_rescheduled: Notify,
     closing: CancellationToken,
     /// Those who have started or see off an upstream.
@@ -222,6 +223,7 @@ impl Group {
             spool: spool.clone(),
             grace,
             to_client,
+            alarm: Mutex::default(),
             is_rescheduled: Notify::new(),
             closing: CancellationToken::new(),
             at_work: TaskTracker::new(),
@@ -305,13 +307,14 @@ impl Group {
 
     /// Lets the switchboard decide, and does what it says.
     async fn decide(&self, decide: impl FnOnce(&mut Switchboard, Instant) -> Vec<Effect>) {
-        let (effects, is_rescheduled) = {
+        let (effects, is_too_late) = {
             let mut board = self.board.lock();
-            let before = board.wakes_at();
             let effects = decide(&mut board, Instant::now());
-            (effects, board.wakes_at() != before)
+            // Waking up too early costs less than setting the alarm for each call and its answer.
+            let (next, alarm) = (board.wakes_at(), *self.alarm.lock());
+            (effects, next.is_some() && (alarm.is_none() || next < alarm))
         };
-        if is_rescheduled {
+        if is_too_late {
             self.is_rescheduled.notify_one();
         }
         for effect in effects {
@@ -347,7 +350,12 @@ impl Group {
     /// Lets the switchboard do what is due.
     async fn keep_time(self: Arc<Self>) {
         loop {
-            let next = self.board.lock().wakes_at();
+            let next = {
+                let board = self.board.lock();
+                let next = board.wakes_at();
+                *self.alarm.lock() = next;
+                next
+            };
             let due = async {
                 match next {
                     Some(at) => time::sleep_until(at.into()).await,

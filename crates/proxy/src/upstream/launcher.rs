@@ -189,6 +189,12 @@ pub(crate) async fn feed(
     mut messages: impl Stream<Item = Message> + Unpin,
 ) {
     while let Some(message) = messages.next().await {
+        if let Some(line) = message.short_line() {
+            if input.write_all(&line).await.is_err() {
+                return;
+            }
+            continue;
+        }
         for piece in message.pieces() {
             let Ok(mut piece) = piece else { return };
             // In JSON a line break is white space between tokens.

@@ -101,6 +101,9 @@ impl Lane {
     /// Sends a message that has no line break in it, as a line.
     pub(crate) async fn send(&self, message: &Message) -> io::Result<()> {
         let mut sink = self.0.lock().await;
+        if let Some(line) = message.short_line() {
+            return sink.write_all(&line).await;
+        }
         let mut chunks = Streamed::new(message);
         while let Some(chunk) = chunks.next() {
             match chunk {
