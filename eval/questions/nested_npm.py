@@ -69,7 +69,8 @@ materials(
     "nested",
     "How many components are under each licence, by its id? The three most frequent.",
     sql(
-        "SELECT licenses[1].license.id l, count(*) n FROM {id} GROUP BY l ORDER BY n DESC, l LIMIT 3"
+        "SELECT licenses[1].license.id l, count(*) n FROM {id} WHERE l IS NOT NULL "
+        "GROUP BY l ORDER BY n DESC, l LIMIT 3"
     ),
     lambda data: ranked(
         Counter(

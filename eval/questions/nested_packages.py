@@ -65,7 +65,7 @@ metadata(
     "nested",
     "Which packages depend on `syn` with its feature `full`?",
     sql(
-        "SELECT DISTINCT p.name FROM {id} p JOIN {id}_dependencies d ON d.id = p.id "
+        "SELECT DISTINCT p.name FROM {id} p, unnest(p.dependencies) u(d) "
         "WHERE d.name = 'syn' AND list_contains(d.features, 'full') ORDER BY p.name"
     ),
     lambda data: sorted(
@@ -96,7 +96,7 @@ metadata(
 metadata(
     "nested",
     "How many packages have a build script (a target of the kind `custom-build`)?",
-    sql("SELECT count(DISTINCT id) FROM {id}_targets WHERE list_contains(kind, 'custom-build')"),
+    sql("SELECT count(*) FROM {id} WHERE len(list_filter(targets, t -> list_contains(t.kind, 'custom-build'))) > 0"),
     lambda data: sum(
         any("custom-build" in one["kind"] for one in record["targets"]) for record in data["packages"]
     ),
