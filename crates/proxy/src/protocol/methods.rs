@@ -46,6 +46,7 @@ pub(crate) const CANCELLED: &str = "notifications/cancelled";
 /// Modern: a task's state changed; when it is completed, its result is inside.
 pub(crate) const TASK_CHANGED: &str = "notifications/tasks";
 
+pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
@@ -164,6 +165,13 @@ pub(crate) fn result_in_task(
         status.and_then(|value| text(value.scalar)).is_some_and(|status| status == "completed");
     let result = result.filter(|value| value.scalar.is_none())?;
     is_completed.then(|| (task_id.and_then(|value| text(value.scalar)), result.span))
+}
+
+/// Where the id of a subscription stands in `params` or a result.
+pub(crate) fn subscription(source: Source<'_>, object: Option<&Range<u64>>) -> Option<scan::Value> {
+    let [meta] = source.members(object?, ["_meta"]);
+    let [id] = source.members(&meta?.span, [SUBSCRIPTION_ID]);
+    id
 }
 
 pub(crate) fn text(scalar: Option<Vec<u8>>) -> Option<String> {

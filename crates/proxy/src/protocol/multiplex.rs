@@ -10,9 +10,9 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind, scan};
 
+use super::methods::subscription;
 use crate::{body::Source, limits};
 
-const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The requests that are under way on a connection. `W` is whoever waits for one.
@@ -215,18 +215,11 @@ impl<W> Default for Multiplex<W> {
     }
 }
 
-/// Where the id of a subscription stands in `params` or a result.
-fn subscription(source: Source<'_>, object: Option<&Range<u64>>) -> Option<scan::Value> {
-    let [meta] = source.members(object?, ["_meta"]);
-    let [id] = source.members(&meta?.span, [SUBSCRIPTION_ID]);
-    id
-}
-
 #[cfg(test)]
 mod tests {
     use forebay_wire::Line;
 
-    use super::*;
+    use super::{super::methods::SUBSCRIPTION_ID, *};
 
     /// A connection in a script: what clients ask, by their names, and who hears what.
     #[derive(Default)]

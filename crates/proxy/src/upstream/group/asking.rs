@@ -17,7 +17,6 @@ use crate::{
 };
 
 pub(super) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-pub(super) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// A client's request.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind, Line};
 
-use super::{asking::SUBSCRIPTION_ID, opening};
+use super::opening;
 use crate::{
     body::{Body, Source},
     protocol::methods::{self, CANCELLED},
@@ -216,6 +216,9 @@ impl Fan {
                 versions.is_some()
             });
             self.is_modern = Some(versions.unwrap_or(false));
+        } else if envelope.result.is_some() {
+            // Old servers may pass over what came before; others speak as they were asked to last.
+            self.is_modern = Some(false);
         }
         let before = std::mem::replace(opening, Opening::Answered(body.clone()));
         let Opening::Asked { waiting, .. } = before else { return None };
@@ -251,13 +254,10 @@ fn answer_for(alias: u64, body: &Arc<Body>) -> Option<Vec<u8>> {
     Some([before, alias.to_string().as_bytes(), after].concat())
 }
 
-/// The subscription that a notification belongs to.
+/// The subscription that a notification belongs to, by the alias under which it was asked for.
 fn subscription(envelope: &Envelope, source: Source<'_>) -> Option<u64> {
-    let [meta] = source.members(envelope.params.as_ref()?, ["_meta"]);
-    let [id] = source.members(&meta?.span, [SUBSCRIPTION_ID]);
-    let scalar = id?.scalar?;
-    let text = methods::text(Some(scalar.clone()));
-    text.map_or_else(|| str::from_utf8(&scalar).ok()?.parse().ok(), |text| text.parse().ok())
+    let scalar = methods::subscription(source, envelope.params.as_ref())?.scalar?;
+    str::from_utf8(&scalar).ok()?.trim_matches('"').parse().ok()
 }
 
 fn number(id: &Id) -> Option<u64> {
@@ -267,6 +267,7 @@ fn number(id: &Id) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::methods::SUBSCRIPTION_ID;
 
     /// A fan with two seats, 1 and 2.
     fn fan() -> Fan {
@@ -323,6 +324,11 @@ mod tests {
             hears(&mut fan, &format!(r#"{{"id":{},{answer}}}"#, alias(1, 1)));
             assert_eq!(fan.is_modern(), Some(is_modern));
         }
+        let mut mute = fan();
+        asks(&mut mute, 1, 1, "server/discover");
+        asks(&mut mute, 1, 2, "initialize");
+        hears(&mut mute, &format!(r#"{{"id":{},"result":{{}}}}"#, alias(1, 2)));
+        assert_eq!(mute.is_modern(), Some(false), "it passes over what it does not know");
     }
 
     #[test]

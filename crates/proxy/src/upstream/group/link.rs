@@ -128,13 +128,15 @@ impl Link {
         let place = upstreams.place(&self.fingerprint);
         let mut current = place.lock().await;
         if let Some(shared) = current.as_ref().filter(|it| !it.is_over()) {
-            match (self.sharing, shared.is_modern().await) {
-                (Sharing::Shared, Some(_)) | (_, Some(true)) => {
-                    return Ok(Connection::Shared(shared.seat(seat)));
-                }
-                (_, Some(false)) => return self.open().await.map(Connection::Own),
+            let is_for_all = match self.sharing {
+                Sharing::Shared => Some(true),
+                Sharing::Auto | Sharing::Apart => shared.is_modern().await,
+            };
+            match is_for_all {
+                Some(true) => return Ok(Connection::Shared(shared.seat(seat))),
+                Some(false) => return self.open().await.map(Connection::Own),
                 // It has ended before it could be asked anything.
-                (_, None) => {}
+                None => {}
             }
         }
         let shared = Shared::start(self.open().await?, self.name.clone(), self.spool.clone());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        asking::{Asking, SUBSCRIPTION_ID, Written},
+        asking::{Asking, Written},
         lists::{Kind, Merged},
         member::State,
         opening,
@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     body::{Body, Source},
-    protocol::{Era, methods},
+    protocol::{
+        Era,
+        methods::{self, SUBSCRIPTION_ID},
+    },
 };
 
 /// What a modern client wants to hear of.
