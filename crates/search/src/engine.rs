@@ -1,0 +1,103 @@
+//! What everybody who finds or indexes works with.
+
+use std::sync::{Arc, Weak};
+
+use forebay_store::Shelf;
+
+use crate::{
+    Parts, SearchError, Settings, Vectors,
+    asking::{Asked, Asking},
+    database::Database,
+    database::{Handle, ROWS_PER_DOCUMENT},
+    nearest::Embedded,
+    texts::Texts,
+    vectors::HERE,
+    waiting::Waiting,
+};
+
+/// Why there are no vectors if nothing makes them.
+pub(crate) const NO_EMBEDDER: &str = "there is no embedder";
+/// So many datasets are removed elsewhere at once.
+const REMOVED_AT_ONCE: usize = 500;
+
+/// Finds what was kept.
+pub struct Search {
+    /// For threads that end when nobody needs the search any more.
+    pub(crate) this: Weak<Self>,
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) vectors: Arc<dyn Vectors>,
+    /// For whoever asks.
+    pub(crate) reader: Handle,
+    /// For whoever indexes.
+    pub(crate) writer: Handle,
+    pub(crate) parts: Parts,
+    pub(crate) settings: Settings,
+    pub(crate) asking: Asking,
+    pub(crate) texts: Texts,
+    pub(crate) waiting: Arc<Waiting>,
+}
+
+impl Search {
+    /// A search over what lies on this shelf. Nothing is opened yet.
+    pub fn new(shelf: Arc<Shelf>, parts: Parts, settings: Settings) -> Arc<Self> {
+        let home = shelf.home().to_owned();
+        let embedded = || -> Arc<dyn Vectors> {
+            Arc::new(Embedded::new(&home, model_of(&parts).to_owned(), settings.idle))
+        };
+        let vectors = parts.vectors.clone().unwrap_or_else(embedded);
+        let reader = Handle::new(&home);
+        let rows = usize::try_from(ROWS_PER_DOCUMENT).unwrap_or(usize::MAX);
+        let settings = Settings { max_passages: settings.max_passages.clamp(1, rows), ..settings };
+        Arc::new_cyclic(|this| Self {
+            this: this.clone(),
+            shelf,
+            vectors,
+            writer: reader.apart(),
+            reader,
+            parts,
+            settings,
+            asking: Asking::default(),
+            texts: Texts::default(),
+            waiting: Arc::default(),
+        })
+    }
+
+    /// Has the vector of a question made while something else is done.
+    pub(crate) fn ask_vector(&self, text: &str) -> Asked {
+        match &self.parts.embedders {
+            Some(embedders) => self.asking.begin(&embedders.queries, text, self.settings.deadline),
+            None => Asked::Without(NO_EMBEDDER.to_owned()),
+        }
+    }
+
+    /// What vectors of our embedder, where they are put, are called in the index.
+    pub(crate) fn vectors_of(&self) -> String {
+        format!("{} {}", model_of(&self.parts), self.vectors.place())
+    }
+
+    /// Where vectors are, if that is not the index itself.
+    pub(crate) fn elsewhere(&self) -> Option<String> {
+        Some(self.vectors.place()).filter(|place| place != HERE)
+    }
+
+    /// Removes from where vectors are what is to be removed there. What cannot be removed stays on the list.
+    pub(crate) fn remove_elsewhere(&self) -> Result<(), SearchError> {
+        let Some(place) = self.elsewhere() else { return Ok(()) };
+        loop {
+            let gone = self.writer.ask(|database| database.removals(&place, REMOVED_AT_ONCE))?;
+            let Some(gone) = gone.filter(|gone| !gone.is_empty()) else { return Ok(()) };
+            self.vectors.remove(&gone)?;
+            self.writer.ask(|database| database.end_removals(&place, &gone))?;
+        }
+    }
+
+    /// Counts that something could not be indexed, where that can be written.
+    pub(crate) fn count_failure(&self) {
+        let _ = self.writer.ask(Database::count_failure);
+    }
+}
+
+/// Whose vectors are made, if any are.
+fn model_of(parts: &Parts) -> &str {
+    parts.embedders.as_ref().map_or("none", |embedders| embedders.indexing.model())
+}
