@@ -1,0 +1,212 @@
+//! What is known of a result for sure, to hold against what is said of it.
+
+use std::collections::BTreeMap;
+
+use forebay_store::{
+    Dataset,
+    facts::{self, Kind, Summary, Type},
+};
+use serde_json::Value;
+
+/// What is known of a result.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Known {
+    /// How many records the main table has, if there is one.
+    pub(super) records: Option<u64>,
+    /// How many lines it has, if it is a text.
+    pub(super) lines: Option<u64>,
+    /// All that is told of how many there are of something: tables, lists, values beside them.
+    pub(super) totals: Vec<f64>,
+    /// How many fields each table has.
+    pub(super) widths: Vec<f64>,
+    /// What its records are called: `orders`, if the tool is `list_orders`.
+    pub(super) nouns: Vec<String>,
+    pub(super) fields: Vec<Field>,
+    /// The hash of what it is about.
+    pub(super) content: String,
+}
+
+/// What is known of a field.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Field {
+    /// In words, in small letters: `created_at` is `created` and `at`.
+    pub(super) name: Vec<String>,
+    pub(super) records: u64,
+    pub(super) nulls: u64,
+    /// How many different values, if they were counted.
+    pub(super) distinct: Option<u64>,
+    /// The least and the greatest, of numbers.
+    pub(super) range: Option<(f64, f64)>,
+    /// The same of days, as `2026-11-18`.
+    pub(super) days: Option<(String, String)>,
+    /// Values, in small letters, and how often each stands there.
+    pub(super) values: BTreeMap<String, u64>,
+    /// There are no other values.
+    pub(super) are_all: bool,
+}
+
+impl Known {
+    /// What is known of a dataset.
+    pub(crate) fn of(dataset: &Dataset) -> Self {
+        let facts = dataset.facts();
+        let content = dataset.metadata().content();
+        let mut known = Self { content, ..Self::default() };
+        known.take_nouns(&dataset.metadata().description.tool);
+        for table in facts.tables() {
+            known.take_nouns(&table.path);
+            known.take_table(table);
+        }
+        for value in facts.envelope.iter().flat_map(|envelope| envelope.values()) {
+            known.totals.extend(value.as_f64().or_else(|| value.as_str()?.parse().ok()));
+        }
+        match &dataset.metadata().description.summary {
+            Some(Summary::Text(text)) => {
+                known.lines = Some(text.lines);
+                known.totals.push(as_float(text.lines));
+                known.totals.push(as_float(text.heading_count));
+            }
+            Some(Summary::Records(_) | Summary::Other(_)) | None => {}
+        }
+        known
+    }
+
+    /// True if what is said of one in words is likely to be as true of the other: the same fields with the same
+    /// values, about as many, of about the same size. Of a text nothing is known but whether it is the same.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        if self.content == other.content {
+            return true;
+        }
+        let (Some(records), Some(others)) = (self.records, other.records) else { return false };
+        let is_about_as_many = records.max(others) * 4 <= records.min(others).saturating_mul(5);
+        let have_same_fields = !self.fields.is_empty() && self.fields.len() == other.fields.len();
+        let mut pairs = self.fields.iter().zip(&other.fields);
+        is_about_as_many && have_same_fields && pairs.all(|(one, two)| one.is_alike(two))
+    }
+
+    /// How many there are of whatever there is the most of.
+    pub(super) fn most(&self) -> f64 {
+        self.totals.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Everything that is counted: what a number in a sentence may be.
+    pub(super) fn figures(&self) -> impl Iterator<Item = f64> {
+        let of_fields = self.fields.iter().flat_map(|field| {
+            let present = field.records.saturating_sub(field.nulls);
+            let counted = field.distinct.into_iter().chain([field.nulls, present]);
+            counted.chain(field.values.values().copied()).map(as_float)
+        });
+        self.totals.iter().chain(&self.widths).copied().chain(of_fields)
+    }
+
+    /// Takes the words of a name that are of many.
+    fn take_nouns(&mut self, name: &str) {
+        let is_of_many =
+            |word: &String| word.len() > 3 && word.ends_with('s') && !word.ends_with("ss");
+        self.nouns.extend(super::words::of_name(name).into_iter().filter(is_of_many));
+    }
+
+    fn take_table(&mut self, table: &facts::Table) {
+        self.records = self.records.or(Some(table.records));
+        self.totals.push(as_float(table.records));
+        self.totals.extend(table.skipped.map(as_float));
+        self.widths.push(as_float(table.fields.len() as u64));
+        // What is known of some records is no fact about all.
+        let is_whole = table.observed.is_none_or(|observed| observed >= table.records);
+        for field in &table.fields {
+            self.take_field(field, table.records, is_whole);
+        }
+    }
+
+    fn take_field(&mut self, field: &facts::Field, records: u64, is_whole: bool) {
+        self.totals.extend(field.elements.map(as_float));
+        self.totals.extend(field.lists.map(as_float));
+        self.totals.extend(field.objects.map(as_float));
+        self.totals.extend(field.longest_list.map(as_float));
+        let inside = [&field.items, &field.keys, &field.values];
+        for inner in field.fields.iter().chain(inside.into_iter().flatten().map(|it| &**it)) {
+            self.take_field(inner, records, is_whole);
+        }
+        let (Some(name), true) = (&field.name, is_whole) else { return };
+        let kind = match field.kind {
+            Type::Known(kind) => kind,
+            Type::Other(_) => return,
+        };
+        let bounds = field.min.as_deref().zip(field.max.as_deref());
+        let range = match kind {
+            Kind::Integer | Kind::Float => {
+                bounds.and_then(|(min, max)| Some((min.parse().ok()?, max.parse().ok()?)))
+            }
+            _ => None,
+        };
+        let days = match kind {
+            Kind::Date | Kind::Timestamp => {
+                bounds.and_then(|(min, max)| Some((day(min)?.to_owned(), day(max)?.to_owned())))
+            }
+            _ => None,
+        };
+        let distinct = field.distinct.filter(|_| field.distinct_is_exact == Some(true));
+        let values: BTreeMap<String, u64> =
+            field.top.iter().map(|(value, count)| (plain(value), *count)).collect();
+        self.fields.push(Field {
+            name: super::words::of_name(name),
+            records,
+            nulls: field.nulls.unwrap_or_default(),
+            are_all: distinct.is_some_and(|it| it == values.len() as u64 && it > 0),
+            distinct,
+            range,
+            days,
+            values,
+        });
+    }
+}
+
+impl Field {
+    /// True if both have the same name, values, and about the same range.
+    fn is_alike(&self, other: &Self) -> bool {
+        let presence = |field: &Self| (field.nulls == 0, field.nulls >= field.records);
+        let have_same_values = match (self.are_all, other.are_all) {
+            (true, true) => {
+                let mut shares = self.values.iter().map(|(value, count)| {
+                    let share = |count: u64, whole: u64| as_float(count) / as_float(whole.max(1));
+                    let theirs =
+                        other.values.get(value).map(|theirs| share(*theirs, other.records));
+                    theirs.is_some_and(|it| (it - share(*count, self.records)).abs() <= 0.1)
+                });
+                self.values.len() == other.values.len() && shares.all(|is_same| is_same)
+            }
+            (false, false) => true,
+            (true, false) | (false, true) => false,
+        };
+        let have_same_range = match (self.range, other.range) {
+            (Some((min, max)), Some((low, high))) => {
+                let (shared, whole) = (max.min(high) - min.max(low), max.max(high) - min.min(low));
+                let have_same_signs = (min < 0.0) == (low < 0.0) && (max < 0.0) == (high < 0.0);
+                have_same_signs && (shared >= whole / 2.0)
+            }
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        self.name == other.name
+            && presence(self) == presence(other)
+            && have_same_values
+            && have_same_range
+    }
+}
+
+/// A value as a sentence would name it.
+fn plain(value: &str) -> String {
+    let text =
+        serde_json::from_str::<Value>(value).ok().and_then(|it| it.as_str().map(str::to_owned));
+    text.as_deref().unwrap_or(value).trim().to_lowercase()
+}
+
+/// The day that a time begins with.
+fn day(time: &str) -> Option<&str> {
+    let day = time.trim_matches('"').get(..10)?;
+    super::words::is_day(day).then_some(day)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it is compared with what a sentence says")]
+pub(super) fn as_float(count: u64) -> f64 {
+    count as f64
+}
