@@ -1,0 +1,343 @@
+//! The clients: where each keeps its servers, and how it writes one.
+
+use crate::{
+    environment::Location::{
+        self, Config, Home, Linux, MacOs, Named, Project, Settings, Variable, Windows,
+    },
+    form::Form,
+};
+
+/// A client, and all that is known of its files.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// What it is called on the command line.
+    pub(crate) name: &'static str,
+    /// What people call it.
+    pub(crate) title: &'static str,
+    /// The files that are a person's own.
+    pub(crate) files: &'static [Location],
+    /// The files in a project, which are often committed.
+    pub(crate) project_files: &'static [&'static str],
+    pub(crate) form: Form,
+    /// Where in a file the servers are; `*` stands for every name.
+    pub(crate) tables: &'static [&'static [&'static str]],
+    /// Where they are instead, if there is a table: newer versions of the client may have moved them.
+    pub(crate) newer_table: Option<&'static [&'static str]>,
+    pub(crate) entry: EntryForm,
+    /// What may forbid or allow servers by their command or URL.
+    pub(crate) policies: &'static [Policy],
+}
+
+/// How a client writes a server.
+#[derive(Debug)]
+pub(crate) struct EntryForm {
+    pub(crate) start: StartForm,
+    /// The key of the variables.
+    pub(crate) environment: &'static str,
+    /// The keys that a URL may have; the first that is there counts.
+    pub(crate) urls: &'static [&'static str],
+    /// What `type` is for a server that is started.
+    pub(crate) started_type: Option<&'static str>,
+    /// What a server with a URL speaks if there is no `type`.
+    pub(crate) untyped: Untyped,
+    pub(crate) headers: HeaderForm,
+    /// What the client wants in every entry: which of the server's tools it offers.
+    pub(crate) tools: Option<&'static str>,
+}
+
+/// How a command is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StartForm {
+    /// `command` and `args`.
+    CommandAndArguments,
+    /// `command` is a list.
+    List,
+}
+
+/// What a URL without a `type` means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Untyped {
+    StreamableHttp,
+    Sse,
+    /// The client wants a `type`.
+    Mistake,
+}
+
+/// How headers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeaderForm {
+    /// `headers`.
+    Headers,
+    /// `http_headers`, `env_http_headers` and `bearer_token_env_var`, as Codex has it.
+    Codex,
+}
+
+/// A file that may say which servers are allowed.
+#[derive(Debug)]
+pub(crate) struct Policy {
+    pub(crate) file: Location,
+    pub(crate) form: Form,
+    /// One of these keys at the top is a policy; without any, the file itself is.
+    pub(crate) keys: &'static [&'static str],
+}
+
+/// A client whose files are not touched, and why.
+#[derive(Debug)]
+pub(crate) struct ByHand {
+    pub(crate) title: &'static str,
+    pub(crate) files: &'static [Location],
+    pub(crate) why: &'static str,
+}
+
+/// What most clients do.
+const USUAL: EntryForm = EntryForm {
+    start: StartForm::CommandAndArguments,
+    environment: "env",
+    urls: &["url"],
+    started_type: Some("stdio"),
+    untyped: Untyped::StreamableHttp,
+    headers: HeaderForm::Headers,
+    tools: None,
+};
+
+const SERVERS: &[&[&str]] = &[&["mcpServers"]];
+const POLICY_KEYS: &[&str] = &["allowedMcpServers", "deniedMcpServers"];
+
+const fn policy(file: Location) -> Policy {
+    Policy { file, form: Form::Json, keys: POLICY_KEYS }
+}
+
+pub(crate) const CLIENTS: &[Client] = &[
+    Client {
+        name: "claude-code",
+        title: "Claude Code",
+        files: &[Variable("CLAUDE_CONFIG_DIR", ".claude.json", ".claude.json")],
+        project_files: &[".mcp.json"],
+        form: Form::Json,
+        tables: &[&["mcpServers"], &["projects", "*", "mcpServers"]],
+        newer_table: None,
+        entry: EntryForm { untyped: Untyped::Mistake, ..USUAL },
+        policies: &[
+            policy(Variable("CLAUDE_CONFIG_DIR", "settings.json", ".claude/settings.json")),
+            policy(Linux("/etc/claude-code/managed-settings.json")),
+            policy(Linux("/etc/claude-code/managed-settings.d/*.json")),
+            policy(MacOs("/Library/Application Support/ClaudeCode/managed-settings.json")),
+            policy(MacOs("/Library/Application Support/ClaudeCode/managed-settings.d/*.json")),
+            policy(Windows("ProgramFiles", "ClaudeCode/managed-settings.json")),
+            policy(Windows("ProgramFiles", "ClaudeCode/managed-settings.d/*.json")),
+            policy(Project(".claude/settings.json")),
+            policy(Project(".claude/settings.local.json")),
+        ],
+    },
+    Client {
+        name: "claude-desktop",
+        title: "Claude Desktop",
+        files: &[
+            Settings("Claude/claude_desktop_config.json"),
+            Windows(
+                "LOCALAPPDATA",
+                "Packages/Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json",
+            ),
+        ],
+        project_files: &[],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm { urls: &[], started_type: None, ..USUAL },
+        policies: &[],
+    },
+    Client {
+        name: "cursor",
+        title: "Cursor",
+        files: &[Home(".cursor/mcp.json")],
+        project_files: &[".cursor/mcp.json"],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: USUAL,
+        policies: &[],
+    },
+    Client {
+        name: "vscode",
+        title: "VS Code",
+        files: &[
+            Settings("Code/User/mcp.json"),
+            Settings("Code/User/profiles/*/mcp.json"),
+            Settings("Code - Insiders/User/mcp.json"),
+            Settings("VSCodium/User/mcp.json"),
+        ],
+        project_files: &[".vscode/mcp.json"],
+        form: Form::Json,
+        tables: &[&["servers"]],
+        newer_table: None,
+        entry: USUAL,
+        policies: &[],
+    },
+    Client {
+        name: "windsurf",
+        title: "Windsurf",
+        files: &[Home(".codeium/windsurf/mcp_config.json")],
+        project_files: &[],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm { urls: &["serverUrl", "url"], started_type: None, ..USUAL },
+        policies: &[],
+    },
+    Client {
+        name: "codex",
+        title: "Codex",
+        files: &[Variable("CODEX_HOME", "config.toml", ".codex/config.toml")],
+        project_files: &[".codex/config.toml"],
+        form: Form::Toml,
+        tables: &[&["mcp_servers"]],
+        newer_table: None,
+        entry: EntryForm { started_type: None, headers: HeaderForm::Codex, ..USUAL },
+        policies: &[
+            Policy {
+                file: Linux("/etc/codex/requirements.toml"),
+                form: Form::Toml,
+                keys: &["mcp_servers"],
+            },
+            Policy {
+                file: MacOs("/etc/codex/requirements.toml"),
+                form: Form::Toml,
+                keys: &["mcp_servers"],
+            },
+        ],
+    },
+    Client {
+        name: "gemini",
+        title: "Gemini CLI",
+        files: &[Home(".gemini/settings.json")],
+        project_files: &[".gemini/settings.json"],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm { urls: &["httpUrl", "url"], started_type: None, ..USUAL },
+        policies: &[],
+    },
+    Client {
+        name: "copilot",
+        title: "Copilot CLI",
+        files: &[Variable("COPILOT_HOME", "mcp-config.json", ".copilot/mcp-config.json")],
+        project_files: &[".github/mcp.json"],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm {
+            started_type: Some("local"),
+            untyped: Untyped::Mistake,
+            tools: Some("tools"),
+            ..USUAL
+        },
+        policies: &[policy(Variable("COPILOT_HOME", "settings.json", ".copilot/settings.json"))],
+    },
+    Client {
+        name: "zed",
+        title: "Zed",
+        files: &[Config("zed/settings.json")],
+        project_files: &[".zed/settings.json"],
+        form: Form::Json,
+        tables: &[&["context_servers"]],
+        newer_table: None,
+        entry: EntryForm { started_type: None, ..USUAL },
+        policies: &[],
+    },
+    Client {
+        name: "cline",
+        title: "Cline",
+        files: &[
+            Named("CLINE_MCP_SETTINGS_PATH"),
+            Home(".cline/data/settings/cline_mcp_settings.json"),
+            Settings(
+                "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            ),
+        ],
+        project_files: &[],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm { untyped: Untyped::Sse, ..USUAL },
+        policies: &[],
+    },
+    Client {
+        name: "roo",
+        title: "Roo Code",
+        files: &[Settings(
+            "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+        )],
+        project_files: &[".roo/mcp.json"],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm { untyped: Untyped::Mistake, ..USUAL },
+        policies: &[],
+    },
+    Client {
+        name: "opencode",
+        title: "OpenCode",
+        files: &[
+            Config("opencode/opencode.json"),
+            Config("opencode/opencode.jsonc"),
+            Config("opencode/config.json"),
+        ],
+        project_files: &[
+            "opencode.json",
+            "opencode.jsonc",
+            ".opencode/opencode.json",
+            ".opencode/opencode.jsonc",
+        ],
+        form: Form::Json,
+        tables: &[&["mcp"]],
+        newer_table: Some(&["mcp", "servers"]),
+        entry: EntryForm {
+            start: StartForm::List,
+            environment: "environment",
+            started_type: Some("local"),
+            untyped: Untyped::Mistake,
+            ..USUAL
+        },
+        policies: &[],
+    },
+    Client {
+        name: "junie",
+        title: "Junie",
+        files: &[Home(".junie/mcp/mcp.json")],
+        project_files: &[".junie/mcp/mcp.json"],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm { started_type: None, ..USUAL },
+        policies: &[],
+    },
+    Client {
+        name: "kiro",
+        title: "Kiro",
+        files: &[Home(".kiro/settings/mcp.json")],
+        project_files: &[".kiro/settings/mcp.json"],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm { started_type: None, ..USUAL },
+        policies: &[],
+    },
+    Client {
+        name: "lmstudio",
+        title: "LM Studio",
+        files: &[Home(".lmstudio/mcp.json"), Home(".cache/lm-studio/mcp.json")],
+        project_files: &[],
+        form: Form::Json,
+        tables: SERVERS,
+        newer_table: None,
+        entry: EntryForm { started_type: None, ..USUAL },
+        policies: &[],
+    },
+];
+
+pub(crate) const BY_HAND: &[ByHand] = &[ByHand {
+    title: "Goose",
+    files: &[Config("goose/config.yaml"), Windows("APPDATA", "Block/goose/config/config.yaml")],
+    why: "its file is YAML, which is not changed here; in an extension, write Forebay's path as `cmd`, and \
+          `wrap`, `--`, the former `cmd` and its `args` as `args`",
+}];

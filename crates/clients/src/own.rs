@@ -1,0 +1,114 @@
+//! Entries that start Forebay itself, and what can be told of one by its words alone.
+
+use std::path::{Path, PathBuf};
+
+use crate::value::Value;
+
+/// Forebay, as an entry starts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Own {
+    /// The program, if the entry starts it directly and not by `npx` or the like.
+    program: Option<String>,
+    /// What follows the program.
+    words: Vec<String>,
+}
+
+impl Own {
+    /// What an entry starts, if that is Forebay.
+    pub(crate) fn of(entry: &Value) -> Option<Self> {
+        let command = entry.get("command")?;
+        let program = command.as_text().map(|program| vec![program]);
+        let mut words = program.or_else(|| command.as_texts())?;
+        words.extend(entry.get("args").and_then(Value::as_texts).unwrap_or_default());
+        Self::of_words(&words)
+    }
+
+    /// The same of a command line.
+    pub(crate) fn of_words(words: &[&str]) -> Option<Self> {
+        // `npx -y forebay wrap …` and the like count, too.
+        let at = words.iter().take(4).position(|word| {
+            let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+            name == "forebay" || name == "forebay.exe" || name.starts_with("forebay@")
+        })?;
+        let rest: Vec<String> = words[at + 1..].iter().map(|word| (*word).to_owned()).collect();
+        let is_known = matches!(rest.first()?.as_str(), "wrap" | "gateway" | "serve");
+        let program = (at == 0).then(|| words[0].to_owned());
+        is_known.then_some(Self { program, words: rest })
+    }
+
+    /// True if it stands in front of one server.
+    pub(crate) fn is_wrap(&self) -> bool {
+        self.starts_with(&["wrap"])
+    }
+
+    /// True if it stands in front of the servers that the settings name.
+    pub(crate) fn is_gateway_of_settings(&self) -> bool {
+        self.starts_with(&["gateway"])
+            && !self.words.iter().any(|word| word == "--no-servers" || word == "--servers")
+    }
+
+    /// The file with the servers that it stands in front of.
+    pub(crate) fn servers_file(&self) -> Option<PathBuf> {
+        let at = self.words.iter().position(|word| word == "--servers")?;
+        self.starts_with(&["gateway"]).then(|| self.words.get(at + 1).map(PathBuf::from))?
+    }
+
+    /// True if it is written as `forebay install` writes it.
+    pub(crate) fn is_of_install(&self) -> bool {
+        // As in `clients/cursor-5c96924a.json`.
+        let is_ours = |file: PathBuf| {
+            let stem = file.file_stem().map(|it| it.to_string_lossy().into_owned());
+            let hash = stem.as_deref().and_then(|stem| Some(stem.rsplit_once('-')?.1.to_owned()));
+            let is_hash = |it: String| it.len() == 8 && it.bytes().all(|b| b.is_ascii_hexdigit());
+            file.parent().is_some_and(|it| it.ends_with("clients")) && hash.is_some_and(is_hash)
+        };
+        self.starts_with(&["wrap", "--tools", "none"])
+            || self.starts_with(&["gateway", "--no-servers"])
+            || self.servers_file().is_some_and(is_ours)
+    }
+
+    /// True if it stands in front of a server that is elsewhere.
+    pub(crate) fn is_remote(&self) -> bool {
+        let own = self.words.iter().take_while(|word| *word != "--");
+        self.is_wrap() && own.into_iter().any(|word| word == "--url" || word == "--url-env")
+    }
+
+    /// The program, if it is not there any more.
+    pub(crate) fn lost_program(&self) -> Option<&str> {
+        let program = self.program.as_deref()?;
+        (Path::new(program).is_absolute() && !Path::new(program).exists()).then_some(program)
+    }
+
+    fn starts_with(&self, words: &[&str]) -> bool {
+        self.words.len() >= words.len() && self.words.iter().zip(words).all(|(a, b)| a == b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_ours_is_known_by_its_words() {
+        let own = |words: &[&str]| Own::of_words(words);
+        let wrapped = own(&["/no/where/forebay", "wrap", "--tools", "none", "--", "a"]).unwrap();
+        assert!(wrapped.is_wrap() && wrapped.is_of_install() && !wrapped.is_remote());
+        assert_eq!(wrapped.lost_program(), Some("/no/where/forebay"));
+        assert!(
+            own(&["npx", "-y", "forebay", "wrap", "--", "a"]).unwrap().lost_program().is_none()
+        );
+        assert!(!own(&["forebay", "wrap", "--", "a", "--url"]).unwrap().is_remote());
+        assert!(own(&["forebay", "wrap", "--url-env", "U"]).unwrap().is_remote());
+        let gateway =
+            own(&["forebay", "gateway", "--servers", "/h/clients/cursor-5c96924a.json"]).unwrap();
+        assert_eq!(gateway.servers_file(), Some(PathBuf::from("/h/clients/cursor-5c96924a.json")));
+        assert!(gateway.is_of_install() && !gateway.is_gateway_of_settings());
+        assert!(own(&["forebay", "gateway"]).unwrap().is_gateway_of_settings());
+        assert!(
+            !own(&["forebay", "gateway", "--servers", "/clients/mine.json"])
+                .unwrap()
+                .is_of_install()
+        );
+        assert!(own(&["forebay", "stats"]).is_none() && own(&["uvx", "server"]).is_none());
+    }
+}

@@ -1,0 +1,421 @@
+//! What would become of a client's file. Pure but for reading it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+
+use crate::{
+    catalogue::{BY_HAND, CLIENTS, Client},
+    diff, disk,
+    document::{Member, Node, Place, text_of},
+    entry::{self, Entry, MayBeReached, Reason, Wrapping},
+    environment::Environment,
+    error::ClientsError,
+    ledger::Change,
+    moving,
+    own::Own,
+    policy,
+    tables::{projects, tables},
+    value::Value,
+    work::Work,
+};
+
+/// The name of the entry that is Forebay's own.
+pub(crate) const OURS: &str = "forebay";
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Clients by their names; none means all.
+    pub clients: Vec<String>,
+    /// Servers by their names; none means all.
+    pub servers: Vec<String>,
+    /// Whose files are changed.
+    pub scope: Scope,
+    /// What becomes of servers.
+    pub mode: Mode,
+    /// The program that clients are to start.
+    pub program: String,
+    /// Forebay's home.
+    pub home: PathBuf,
+    /// The URLs at which Forebay is logged in.
+    pub logins: Vec<String>,
+    /// Whether a gateway can read a file of servers, or what it would pass over.
+    pub gateway_reads: fn(&str) -> Result<(), String>,
+}
+
+/// Whose files are changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of the person alone.
+    User,
+    /// Those in this folder, which others may share.
+    Project(PathBuf),
+}
+
+/// What becomes of servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Each has Forebay in front of it.
+    Wrap,
+    /// All stand behind one entry.
+    Gateway,
+}
+
+/// What would become of a file.
+#[derive(Debug)]
+pub struct FilePlan {
+    /// The client's name, as people call it.
+    pub title: &'static str,
+    /// The file, as it is reached.
+    pub path: PathBuf,
+    /// Its servers, in their order.
+    pub servers: Vec<ServerPlan>,
+    /// Why nothing can be done about the file as a whole.
+    pub refusal: Option<String>,
+    pub(crate) client: &'static Client,
+    pub(crate) target: PathBuf,
+    pub(crate) before: Vec<u8>,
+    pub(crate) after: Vec<u8>,
+    pub(crate) changes: Vec<Change>,
+    /// Our own file, for servers that stand behind a gateway.
+    pub(crate) moved: Option<(PathBuf, Vec<u8>)>,
+}
+
+/// What would become of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ServerPlan {
+    /// Its name.
+    pub name: String,
+    /// The project that it is for, where a file has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// What becomes of it.
+    #[serde(flatten)]
+    pub fate: Fate,
+}
+
+/// What becomes of a server, or is to be said of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+#[non_exhaustive]
+pub enum Fate {
+    /// Forebay is put in front of it.
+    Wrap,
+    /// It goes behind the gateway.
+    Move,
+    /// It starts a program of Forebay's that is not there any more, and is to start the one that is.
+    Mend,
+    /// Forebay stands in front of it already.
+    Wrapped,
+    /// It is Forebay itself.
+    Forebay,
+    /// The entry of Forebay's own is added.
+    Add,
+    /// It was not asked for.
+    NotNamed,
+    /// It stays as it is.
+    Left(Reason),
+}
+
+impl FilePlan {
+    /// True if something would be written.
+    pub fn is_change(&self) -> bool {
+        self.before != self.after
+    }
+
+    /// Nothing is done to the file, for this reason.
+    pub(crate) fn refused(self, why: String) -> Self {
+        let after = self.before.clone();
+        Self { refusal: Some(why), after, changes: Vec::new(), moved: None, ..self }
+    }
+
+    /// What would change, as a patch; values of variables and headers are masked.
+    pub fn difference(&self) -> String {
+        let form = self.client.form;
+        let masked = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            diff::masked(form, &text, self.client)
+        };
+        diff::unified(&self.path, &masked(&self.before), &masked(&self.after))
+    }
+}
+
+impl Request {
+    fn wants(&self, name: &str) -> bool {
+        self.servers.is_empty() || self.servers.iter().any(|it| it == name)
+    }
+}
+
+impl MayBeReached for Request {
+    fn may_be_reached(&self, name: &str, url: &str) -> bool {
+        let is_named = self.servers.iter().any(|it| it == name);
+        is_named || self.logins.iter().any(|login| login == url)
+    }
+}
+
+/// The names of all clients that are known.
+pub fn names() -> Vec<&'static str> {
+    CLIENTS.iter().map(|client| client.name).collect()
+}
+
+/// Clients that are here and must be seen to by hand, each with its file and what to do.
+pub fn by_hand(environment: &Environment) -> Vec<(&'static str, PathBuf, &'static str)> {
+    let there = |it: &'static crate::catalogue::ByHand| {
+        let files = it.files.iter().flat_map(|location| environment.resolve(*location));
+        files.filter(|path| path.is_file()).map(|path| (it.title, path, it.why))
+    };
+    BY_HAND.iter().flat_map(there).collect()
+}
+
+/// What would become of all files that are there and meant.
+pub fn plan(environment: &Environment, request: &Request) -> Result<Vec<FilePlan>, ClientsError> {
+    let files = files(environment, &request.clients, &request.scope)?;
+    Ok(files
+        .into_iter()
+        .map(|(client, path)| of_file(environment, request, client, &path))
+        .collect())
+}
+
+/// The files of these clients that are there.
+pub(crate) fn files(
+    environment: &Environment,
+    clients: &[String],
+    scope: &Scope,
+) -> Result<Vec<(&'static Client, PathBuf)>, ClientsError> {
+    if let Some(name) = clients.iter().find(|name| !names().contains(&name.as_str())) {
+        return Err(ClientsError::UnknownClient { name: name.clone(), known: names().join(", ") });
+    }
+    let is_meant = |client: &&'static Client| {
+        clients.is_empty() || clients.iter().any(|name| name == client.name)
+    };
+    let mut found: Vec<(&'static Client, PathBuf)> = Vec::new();
+    for client in CLIENTS.iter().filter(is_meant) {
+        let paths: Vec<PathBuf> = match scope {
+            Scope::User => {
+                client.files.iter().flat_map(|location| environment.resolve(*location)).collect()
+            }
+            Scope::Project(folder) => {
+                client.project_files.iter().map(|path| folder.join(path)).collect()
+            }
+        };
+        for path in paths {
+            // A link that leads nowhere is told of; what is not there is no client's.
+            let is_there = fs::symlink_metadata(&path).is_ok();
+            if is_there && !found.iter().any(|(_, known)| *known == path) {
+                found.push((client, path));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What would become of a file.
+pub(crate) fn of_file(
+    environment: &Environment,
+    request: &Request,
+    client: &'static Client,
+    path: &Path,
+) -> FilePlan {
+    let mut plan = FilePlan {
+        title: client.title,
+        path: path.to_owned(),
+        servers: Vec::new(),
+        refusal: None,
+        client,
+        target: path.to_owned(),
+        before: Vec::new(),
+        after: Vec::new(),
+        changes: Vec::new(),
+        moved: None,
+    };
+    let read = || -> io::Result<(PathBuf, Vec<u8>)> {
+        let target = path.canonicalize()?;
+        let bytes = disk::read(&target)?;
+        Ok((target, bytes))
+    };
+    match read() {
+        Ok((target, bytes)) => {
+            plan.target = target;
+            plan.before.clone_from(&bytes);
+            plan.after = bytes;
+            match fill(environment, request, &mut plan) {
+                Ok(()) => plan,
+                Err(refusal) => plan.refused(refusal),
+            }
+        }
+        Err(error) => plan.refused(format!("it cannot be read: {error}")),
+    }
+}
+
+fn fill(environment: &Environment, request: &Request, plan: &mut FilePlan) -> Result<(), String> {
+    let before = plan.before.clone();
+    let (bom, text) = text_of(&before)?;
+    let form = plan.client.form;
+    let root = form.read(text).map_err(|error| error.told(text))?;
+    let tables = tables(&root, plan.client)?;
+    let mut work = Work::new(form, text, root.clone());
+    let obstacle = obstacle(environment, request, plan.client, &root, &tables);
+    let (mut moved, mut has_forebay) = (Vec::new(), false);
+    for (order, place) in tables.iter().enumerate() {
+        let Some(table) = root.at(place) else { continue };
+        let project = (place.len() == 3).then(|| place[1].clone());
+        // Servers of the person run in every project.
+        let folders = match (&request.scope, &project) {
+            (Scope::Project(folder), _) => vec![folder.clone()],
+            (Scope::User, Some(project)) => vec![PathBuf::from(project)],
+            (Scope::User, None) => projects(&root, plan.client),
+        };
+        let of_project = || policy::in_projects(plan.client, &folders);
+        let obstacle = obstacle.clone().or_else(of_project);
+        for member in table.members() {
+            let name = member.key.clone();
+            let wrapping = Wrapping { program: &request.program, may_be_reached: request };
+            let entry = entry::entry(&name, &member.value, &plan.client.entry, wrapping);
+            has_forebay |= matches!(entry, Entry::Forebay);
+            let fate = match entry {
+                Entry::Wrapped | Entry::Forebay
+                    if request.wants(&name)
+                        && mend(&mut work, place, member, plan.client, request) =>
+                {
+                    Fate::Mend
+                }
+                Entry::Wrapped => Fate::Wrapped,
+                Entry::Forebay => Fate::Forebay,
+                Entry::Left(reason) => Fate::Left(reason),
+                Entry::Server(_) if !request.wants(&name) => Fate::NotNamed,
+                Entry::Server(_) if table.has_twice(&name) => {
+                    Fate::Left(Reason::Doubled(name.clone()))
+                }
+                Entry::Server(edits) => match (&obstacle, request.mode) {
+                    (Some(reason), _) => Fate::Left(reason.clone()),
+                    (None, Mode::Wrap) if work.wrap(place, &name, &edits) => Fate::Wrap,
+                    (None, Mode::Wrap) => Fate::Left(Reason::Written(name.clone())),
+                    (None, Mode::Gateway) if order > 0 => Fate::Left(Reason::OfProject),
+                    (None, Mode::Gateway) => match as_moved(&name, member, plan.client, request) {
+                        Ok(entry) => {
+                            moved.push((name.clone(), entry));
+                            Fate::Move
+                        }
+                        Err(reason) => Fate::Left(reason),
+                    },
+                },
+            };
+            plan.servers.push(ServerPlan { name, project: project.clone(), fate });
+        }
+    }
+    let Some(first) = tables.first() else { return Ok(()) };
+    match request.mode {
+        Mode::Wrap if has_forebay => {}
+        Mode::Wrap => add_tools(&mut work, first, plan, request)?,
+        Mode::Gateway if has_forebay && (!moved.is_empty() || is_wrapped(plan)) => {
+            return Err("Forebay stands in it already; run `forebay uninstall` first".to_owned());
+        }
+        Mode::Gateway => move_all(&mut work, first, plan, request, &moved)?,
+    }
+    plan.changes = work.changes;
+    plan.after = [bom, &work.text].concat().into_bytes();
+    Ok(())
+}
+
+/// An entry as the gateway has it, which can read it.
+fn as_moved(
+    name: &str,
+    member: &Member,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, Reason> {
+    let entry = moving::moved(&member.value.value(), &client.entry)?;
+    let file = moving::text_of_file(&[(name.to_owned(), entry.clone())]);
+    (request.gateway_reads)(&file).map_err(Reason::NotForGateway)?;
+    Ok(entry)
+}
+
+/// True if Forebay stands in front of a server in it.
+fn is_wrapped(plan: &FilePlan) -> bool {
+    plan.servers.iter().any(|it| it.fate == Fate::Wrapped)
+}
+
+/// Has an entry of ours whose program is not there any more start the one that is. False if there is no need.
+fn mend(
+    work: &mut Work,
+    table: &[String],
+    member: &Member,
+    client: &Client,
+    request: &Request,
+) -> bool {
+    let entry = member.value.value();
+    let is_lost = Own::of(&entry)
+        .is_some_and(|own| own.lost_program().is_some_and(|lost| lost != request.program));
+    let edits = entry::with_program(&entry, &client.entry, &request.program);
+    is_lost && work.wrap(table, &member.key, &edits)
+}
+
+/// Why none of the servers in a file may be touched.
+fn obstacle(
+    environment: &Environment,
+    request: &Request,
+    client: &Client,
+    root: &Node,
+    tables: &[Place],
+) -> Option<Reason> {
+    if let Some(reason) = policy::everywhere(environment, client) {
+        return Some(reason);
+    }
+    let is_taken = tables.iter().any(|place| is_taken(root, place, client, request));
+    is_taken.then_some(Reason::NameTaken)
+}
+
+/// Adds the entry that offers the tools, if something is wrapped and it is not there.
+fn add_tools(
+    work: &mut Work,
+    table: &[String],
+    plan: &mut FilePlan,
+    request: &Request,
+) -> Result<(), String> {
+    if !plan.servers.iter().any(|it| it.fate == Fate::Wrap) {
+        return Ok(());
+    }
+    let value = entry::tools(&plan.client.entry, &request.program);
+    if !work.add(table, OURS, &value) {
+        return Err("its servers are written in a way in which none can be added".to_owned());
+    }
+    plan.servers.push(ServerPlan { name: OURS.to_owned(), project: None, fate: Fate::Add });
+    Ok(())
+}
+
+/// Takes servers out of the client's file, and adds the entry that they stand behind.
+fn move_all(
+    work: &mut Work,
+    table: &[String],
+    plan: &mut FilePlan,
+    request: &Request,
+    moved: &[(String, Value)],
+) -> Result<(), String> {
+    if moved.is_empty() {
+        return Ok(());
+    }
+    let (path, bytes) = moving::servers_file(&request.home, plan.client, &plan.target, moved)?;
+    let words = ["gateway", "--servers", &path.display().to_string()];
+    let value = entry::ours(&plan.client.entry, &request.program, &words);
+    let names: Vec<&String> = moved.iter().map(|(name, _)| name).collect();
+    if !work.move_all(table, &names, OURS, &value) {
+        return Err("its servers are written in a way in which they cannot be moved".to_owned());
+    }
+    plan.servers.push(ServerPlan { name: OURS.to_owned(), project: None, fate: Fate::Add });
+    plan.moved = Some((path, bytes));
+    Ok(())
+}
+
+/// True if somebody else's server has the name of ours.
+fn is_taken(root: &Node, place: &[String], client: &Client, request: &Request) -> bool {
+    let ours = root.at(place).and_then(|table| table.member(OURS));
+    let wrapping = Wrapping { program: &request.program, may_be_reached: request };
+    ours.is_some_and(|member| {
+        let entry = entry::entry(OURS, &member.value, &client.entry, wrapping);
+        !matches!(entry, Entry::Forebay)
+    })
+}

@@ -1,0 +1,193 @@
+//! A client's file without what is ours: the copy where nobody has changed the file, else entry by entry, with what
+//! somebody has changed in a gateway's file meanwhile.
+
+use crate::{
+    catalogue::Client,
+    disk,
+    document::{Place, text_of},
+    form::Form,
+    ledger::{Change, Record, hash},
+    merge, moving,
+    outcome::{LeftOver, Outcome, Remains},
+    own::Own,
+    plan::OURS,
+    undo::{Undone, by_members, entries_of_install, undo},
+    value::Value,
+};
+
+/// A file without what is ours.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) after: Vec<u8>,
+    /// What must still be remembered; `None` if nothing of ours is left in it.
+    pub(crate) left: Option<Vec<Change>>,
+    pub(crate) outcome: Outcome,
+}
+
+/// The copy that was kept, if it is what it was.
+pub(crate) fn original(record: &Record) -> Option<Vec<u8>> {
+    let bytes = disk::read(record.copy.as_ref()?).ok()?;
+    (hash(&bytes) == record.before).then_some(bytes)
+}
+
+/// Takes ours out of the file that holds `before`, or says why that cannot be done.
+pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Result<Taken, String> {
+    let now = hash(before);
+    let edits = edits(client, record)?;
+    let original = original(record);
+    let whole = if now == record.before {
+        Some((before.to_vec(), Outcome::Nothing))
+    } else {
+        let is_as_written = now == record.after;
+        let outcome = if record.is_rebuilt { Outcome::EntryByEntry } else { Outcome::Original };
+        original.clone().filter(|_| is_as_written).map(|bytes| (bytes, outcome))
+    };
+    let (bytes, undone) = match whole {
+        Some((after, outcome)) if edits.is_empty() => {
+            return Ok(Taken { after, left: None, outcome });
+        }
+        Some((bytes, _)) => (bytes, None),
+        None => {
+            let (_, text) = text_of(before)?;
+            client.form.read(text).map_err(|error| error.told(text))?;
+            (before.to_vec(), Some(undo(client, text, &record.changes)))
+        }
+    };
+    let (bom, text) = text_of(&bytes)?;
+    let Some(Undone { text: made, left, strays }) = undone else {
+        let made =
+            edits.iter().try_fold(text.to_owned(), |text, edit| edit.put(client.form, &text));
+        let after = [bom, &made?].concat().into_bytes();
+        return Ok(Taken { after, left: None, outcome: Outcome::EntryByEntry });
+    };
+    let is_moved = record.changes.iter().any(|change| !change.moved.is_empty());
+    let laid_out = original.as_deref().filter(|_| is_moved && left.is_empty());
+    let laid_out = laid_out.and_then(|copy| as_laid_out(client.form, record, copy, text, &made));
+    let mut made = laid_out.unwrap_or(made);
+    if left.is_empty() {
+        made = edits.iter().try_fold(made, |text, edit| edit.put(client.form, &text))?;
+    }
+    // What was written so before anything was installed is somebody's own.
+    let known = original.as_deref().and_then(|copy| Some(text_of(copy).ok()?.1.to_owned()));
+    let known = known.map(|copy| entries_of_install(client, &copy)).unwrap_or_default();
+    let strays: Vec<Place> =
+        strays.into_iter().filter(|it| !known.iter().any(|(place, _)| place == it)).collect();
+    let after = [bom, &made].concat().into_bytes();
+    let names = left_over(client.form, &made, &left, &strays);
+    let outcome = match (names.is_empty(), after == before) {
+        (false, _) => Outcome::Partly(names),
+        (true, true) => Outcome::Nothing,
+        (true, false) => Outcome::EntryByEntry,
+    };
+    let left = match (left.is_empty(), strays.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(left),
+        // One that is found again later is undone then.
+        (_, false) => Some(record.changes.clone()),
+    };
+    Ok(Taken { after, left, outcome })
+}
+
+/// What is left, as it is told.
+fn left_over(form: Form, text: &str, left: &[Change], strays: &[Place]) -> Vec<LeftOver> {
+    let root = form.read(text).ok();
+    let entry = |place: &[String]| root.as_ref()?.at(place).map(crate::document::Node::value);
+    let remains = |place: &[String]| match entry(place).as_ref().and_then(Own::of) {
+        Some(own) if own.is_remote() => Remains::Remote,
+        Some(own) if own.is_wrap() => Remains::Started,
+        Some(_) => Remains::Forebay,
+        None => Remains::Moved,
+    };
+    let mut found = Vec::new();
+    for change in left {
+        for name in &change.moved {
+            found.push(LeftOver { name: name.clone(), what: Remains::Moved });
+        }
+        let table = change.after.as_ref().is_some_and(|after| after.get(OURS).is_some());
+        let ours = [change.place.as_slice(), &[OURS.to_owned()]].concat();
+        let place = if table { &ours } else { &change.place };
+        if let Some(name) = place.last().filter(|_| entry(place).is_some()) {
+            found.push(LeftOver { name: name.clone(), what: remains(place) });
+        }
+    }
+    for place in strays {
+        let name = place.last().cloned().unwrap_or_default();
+        found.push(LeftOver { name, what: remains(place) });
+    }
+    found
+}
+
+/// The file with the layout and the comments that it had, if all that is written there since can be kept, and it says
+/// what `undone` says.
+fn as_laid_out(
+    form: Form,
+    record: &Record,
+    copy: &[u8],
+    now: &str,
+    undone: &str,
+) -> Option<String> {
+    let (_, copy) = text_of(copy).ok()?;
+    let mut written = copy.to_owned();
+    for change in &record.changes {
+        let range = change.at..change.at + change.original.len();
+        let is_there = written.get(range.clone()) == Some(change.original.as_str());
+        is_there.then(|| written.replace_range(range, &change.ours))?;
+    }
+    let want = form.read(undone).ok()?.value();
+    let says_so =
+        |text: &String| form.read(text).is_ok_and(|root| root.value().says_the_same_as(&want));
+    if let Some(made) = merge::merged(&written, now, copy).filter(says_so) {
+        return Some(made);
+    }
+    // Where somebody has taken our entry out, it is out of what we wrote, too.
+    let moved = record.changes.iter().find(|change| !change.moved.is_empty())?;
+    let ours = [moved.place.as_slice(), &[OURS.to_owned()]].concat();
+    let without = form.remove(&written, &ours)?.into_text(&written);
+    merge::merged(&without, now, copy).filter(says_so)
+}
+
+/// What somebody has changed in a gateway's file, and is to be in the client's.
+#[derive(Debug)]
+struct GatewayEdit {
+    table: Place,
+    name: String,
+    was: Option<Value>,
+    is: Option<Value>,
+}
+
+/// What was changed in files that were made for gateways.
+fn edits(client: &Client, record: &Record) -> Result<Vec<GatewayEdit>, String> {
+    let mut found = Vec::new();
+    for (path, known) in &record.made {
+        let is_changed = disk::read(path).is_ok_and(|bytes| hash(&bytes) != *known);
+        let change = record.changes.iter().find(|change| !change.moved.is_empty());
+        let Some(change) = change.filter(|_| is_changed) else { continue };
+        let now = moving::servers_in(path)?;
+        let empty = Value::Table(Vec::new());
+        let before = change.before.as_ref().unwrap_or(&empty);
+        for (name, is) in moving::edited(before, &change.moved, &now, &client.entry) {
+            let was = before.get(&name).filter(|_| change.moved.contains(&name)).cloned();
+            found.push(GatewayEdit { table: change.place.clone(), name, was, is });
+        }
+    }
+    Ok(found)
+}
+
+impl GatewayEdit {
+    /// The client's text with the change in it.
+    fn put(&self, form: Form, text: &str) -> Result<String, String> {
+        let place = [self.table.as_slice(), std::slice::from_ref(&self.name)].concat();
+        let now = form.read(text).ok().and_then(|root| Some(root.at(&place)?.value()));
+        let made = match (&self.was, &self.is, &now) {
+            (Some(was), Some(is), Some(now)) => by_members(form, text, &place, is, was, now),
+            (Some(_), None, Some(_)) => form.remove(text, &place).map(|it| it.into_text(text)),
+            (_, Some(is), None) => {
+                form.add(text, &self.table, &self.name, is).map(|it| it.into_text(text))
+            }
+            (_, None, None) | (None, _, Some(_)) => Some(text.to_owned()),
+        };
+        made.filter(|made| form.read(made).is_ok()).ok_or_else(|| {
+            format!("what was changed of `{}` behind the gateway cannot be written here", self.name)
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! Servers behind a gateway: what goes there, and how it comes back.
+
+use std::{fs, path::PathBuf};
+
+use super::{Machine, only_outcome};
+use crate::{Fate, Mode, Outcome, Reason, Request, install, value::Value};
+
+const THREE: &str = r#"{
+  "mcpServers": {
+    // the first
+    "a": { "command": "a", "env": { "K": "s3cret" } },
+    // stays: ${V} is the client's
+    "v": { "command": "v", "args": ["${V}"] },
+    /* the last */
+    "b": {
+      "command": "b" // said of it
+    }
+  }
+}
+"#;
+
+fn gateway_file(machine: &Machine) -> PathBuf {
+    let mut files = fs::read_dir(machine.home().join("clients")).unwrap();
+    files.next().unwrap().unwrap().path()
+}
+
+fn value(text: &str) -> Value {
+    crate::json::read(text).unwrap().value()
+}
+
+#[test]
+fn servers_come_back_when_somebody_has_removed_our_entry() {
+    let machine = Machine::new();
+    let path = machine.place("cursor", "mcp.json", THREE.as_bytes());
+    machine.install_gateway();
+    let now = fs::read_to_string(&path).unwrap();
+    let ours = crate::json::remove(&now, &["mcpServers".to_owned(), "forebay".to_owned()]).unwrap();
+    let without = ours.into_text(&now);
+    fs::write(&path, &without).unwrap();
+    assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+    assert_eq!(fs::read_to_string(&path).unwrap(), THREE, "with the comments");
+    assert!(machine.left_over().is_empty());
+
+    // As Claude Code does it: the file is written anew.
+    machine.install_gateway();
+    fs::write(&path, r#"{"mcpServers":{"v":{"command":"v","args":["${V}"]}}}"#).unwrap();
+    assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+    let now = fs::read_to_string(&path).unwrap();
+    assert!(value(&now).says_the_same_as(&value(THREE)), "{now}");
+
+    // And the last one goes with its table.
+    machine.install_gateway();
+    fs::write(&path, "{}\n").unwrap();
+    assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+    let now = fs::read_to_string(&path).unwrap();
+    assert!(now.contains("\n    \"a\": {\n") && now.contains("s3cret"), "{now}");
+    assert!(machine.left_over().is_empty());
+}
+
+#[test]
+fn what_cannot_be_put_back_is_kept() {
+    let machine = Machine::new();
+    let path = machine.place("cursor", "mcp.json", THREE.as_bytes());
+    machine.install_gateway();
+    fs::write(&path, r#"{"mcpServers":[]}"#).unwrap();
+    let restored = machine.uninstall();
+    assert!(matches!(only_outcome(&restored), Outcome::Partly(_)), "{restored:?}");
+    assert!(fs::read_to_string(gateway_file(&machine)).unwrap().contains("s3cret"));
+    let copy = restored[0].copy.as_ref().unwrap();
+    assert_eq!(fs::read_to_string(copy).unwrap(), THREE);
+    fs::write(&path, THREE).unwrap();
+    machine.uninstall();
+    assert_eq!(fs::read_to_string(&path).unwrap(), THREE);
+    assert!(machine.left_over().is_empty());
+}
+
+#[test]
+fn comments_and_layout_come_back_though_a_server_was_added() {
+    for (from, to) in [
+        ("    }\n  }\n}\n", "    },\n    \"new\": { \"command\": \"n\" }\n  }\n}\n"),
+        ("\"mcpServers\": {\n", "\"mcpServers\": {\n    \"new\": { \"command\": \"n\" },\n"),
+    ] {
+        let machine = Machine::new();
+        let path = machine.place("cursor", "mcp.json", THREE.as_bytes());
+        machine.install_gateway();
+        let now = fs::read_to_string(&path).unwrap();
+        assert!(now.contains(from), "{now}");
+        fs::write(&path, now.replacen(from, to, 1)).unwrap();
+        assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+        assert_eq!(fs::read_to_string(&path).unwrap(), THREE.replacen(from, to, 1));
+        assert!(machine.left_over().is_empty());
+    }
+}
+
+#[test]
+fn what_is_said_of_a_server_that_stays_does_so() {
+    let text = "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }, // goes\n    // stays\n    \"v\": { \"command\": \"${V}\" }\n  }\n}\n";
+    let machine = Machine::new();
+    let path = machine.place("cursor", "mcp.json", text.as_bytes());
+    machine.install_gateway();
+    let now = fs::read_to_string(&path).unwrap();
+    assert!(now.contains("{\n    // stays\n    \"v\"") && !now.contains("goes"), "{now}");
+    machine.uninstall();
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn comments_come_back_in_toml_too() {
+    let text = "# mine\n[mcp_servers.a] # first\ncommand = \"a\"\n\n# the second\n[mcp_servers.b]\ncommand = \"b\"\n\n[other]\nx = 1\n";
+    let machine = Machine::new();
+    let path = machine.place("codex", "config.toml", text.as_bytes());
+    machine.install_gateway();
+    let now = fs::read_to_string(&path).unwrap();
+    let new = "\n[mcp_servers.new]\ncommand = \"n\"\n";
+    fs::write(&path, format!("{now}{new}")).unwrap();
+    assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+    assert_eq!(fs::read_to_string(&path).unwrap(), format!("{text}{new}"));
+}
+
+#[test]
+fn what_was_changed_in_the_gateways_file_comes_back() {
+    let machine = Machine::new();
+    let path = machine.place("cursor", "mcp.json", THREE.as_bytes());
+    machine.install_gateway();
+    let file = gateway_file(&machine);
+    let ours = fs::read_to_string(&file).unwrap();
+    let changed = ours
+        .replace("s3cret", "changed")
+        .replace("\"mcpServers\": {", "\"mcpServers\": { \"n\": { \"command\": \"n\" },");
+    fs::write(&file, changed).unwrap();
+    assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+    let now = fs::read_to_string(&path).unwrap();
+    assert!(now.contains("// the first") && now.contains("// said of it"), "{now}");
+    let value = value(&now);
+    let servers = value.get("mcpServers").unwrap();
+    let key = servers.get("a").unwrap().get("env").unwrap().get("K").unwrap();
+    assert_eq!(key.as_text(), Some("changed"), "{now}");
+    assert_eq!(servers.get("n").unwrap().get("command").unwrap().as_text(), Some("n"));
+    assert!(machine.left_over().is_empty());
+
+    fs::write(&path, THREE).unwrap();
+    machine.install_gateway();
+    fs::write(gateway_file(&machine), "{ no").unwrap();
+    let restored = machine.uninstall();
+    assert!(matches!(only_outcome(&restored), Outcome::Refused(why) if why.contains("clients/")));
+    assert!(!machine.left_over().is_empty());
+}
+
+#[test]
+fn who_has_wrapped_servers_is_told_to_take_that_out_first() {
+    let machine = Machine::new();
+    machine.place("cursor", "mcp.json", br#"{"mcpServers":{"a":{"command":"a"}}}"#);
+    machine.install();
+    let refusal = machine.install_gateway()[0].refusal.clone().unwrap_or_default();
+    assert!(refusal.contains("forebay uninstall"), "{refusal}");
+}
+
+#[test]
+fn which_tools_are_offered_goes_behind_the_gateway_or_the_server_stays() {
+    let moved = |client: &str, name: &str, text: &str| {
+        let machine = Machine::new();
+        machine.place(client, name, text.as_bytes());
+        let plans = machine.install_gateway();
+        match &plans[0].servers[0].fate {
+            Fate::Move => Ok(fs::read_to_string(gateway_file(&machine)).unwrap()),
+            Fate::Left(Reason::Tools(key)) => Err(key.clone()),
+            other => panic!("{other:?}"),
+        }
+    };
+    let json = |keys: &str| format!(r#"{{"mcpServers":{{"a":{{"command":"a",{keys}}}}}}}"#);
+    let allow = r#""allow_tools": ["x", "y"]"#;
+    let deny = r#""deny_tools": ["x"]"#;
+    for (client, keys, want) in [
+        ("gemini", r#""includeTools":["x","y"],"excludeTools":["x"]"#, Ok(vec![allow, deny])),
+        ("gemini", r#""includeTools":[]"#, Err("includeTools")),
+        ("gemini", r#""includeTools":["x(1)"]"#, Err("includeTools")),
+        ("gemini", r#""trust":false"#, Ok(vec![])),
+        ("gemini", r#""trust":true"#, Err("trust")),
+        ("kiro", r#""disabledTools":["x"],"autoApprove":[]"#, Ok(vec![deny])),
+        ("kiro", r#""autoApprove":["x"]"#, Err("autoApprove")),
+        ("cline", r#""autoApprove":["x"]"#, Err("autoApprove")),
+        ("roo", r#""alwaysAllow":["x"]"#, Err("alwaysAllow")),
+        ("copilot", r#""type":"local","tools":["x","y"]"#, Ok(vec![allow])),
+        ("copilot", r#""type":"local","tools":["*"]"#, Ok(vec![])),
+        ("copilot", r#""type":"local","tools":[]"#, Err("tools")),
+    ] {
+        match (moved(client, "mcp.json", &json(keys)), want) {
+            (Ok(made), Ok(want)) => {
+                assert!(want.iter().all(|it| made.contains(it)), "{client} {keys}: {made}");
+                assert_eq!(made.matches("_tools").count(), want.len(), "{client} {keys}: {made}");
+            }
+            (made, want) => assert_eq!(made, want.map(|_| String::new()).map_err(str::to_owned)),
+        }
+    }
+    let toml = |keys: &str| format!("[mcp_servers.a]\ncommand = \"a\"\n{keys}\n");
+    let made = moved(
+        "codex",
+        "config.toml",
+        &toml("enabled_tools = [\"x\", \"y\"]\ndisabled_tools = [\"x\"]"),
+    );
+    assert!(made.is_ok_and(|made| made.contains(allow) && made.contains(deny)));
+    let approval = toml("[mcp_servers.a.tools.x]\napproval_mode = \"prompt\"");
+    assert_eq!(moved("codex", "config.toml", &approval), Err("tools".to_owned()));
+}
+
+#[test]
+fn what_a_gateway_would_pass_over_stays_with_the_client() {
+    let machine = Machine::new();
+    let text = r#"{"mcpServers":{"odd":{"command":"a","cwd":"./odd"},"b":{"command":"b"}}}"#;
+    let path = machine.place("cursor", "mcp.json", text.as_bytes());
+    let reads = |file: &str| {
+        if file.contains("./odd") { Err("`cwd` is no path".to_owned()) } else { Ok(()) }
+    };
+    let request = Request { mode: Mode::Gateway, gateway_reads: reads, ..machine.request() };
+    let plans = install(&machine.environment(), &request).unwrap();
+    let reason = Reason::NotForGateway("`cwd` is no path".to_owned());
+    assert_eq!(plans[0].servers[0].fate, Fate::Left(reason));
+    assert_eq!(plans[0].servers[1].fate, Fate::Move);
+    assert!(fs::read_to_string(&path).unwrap().contains(r#""odd":{"command":"a","cwd":"./odd"}"#));
+    assert!(!fs::read_to_string(gateway_file(&machine)).unwrap().contains("odd"));
+    machine.uninstall();
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn what_clients_write_in_other_words_goes_behind_the_gateway() {
+    let machine = Machine::new();
+    let json = r#"{"mcpServers":{"a":{"command":"a","env":{"PORT":8080,"ON":true,"K":"k"}}}}"#;
+    let path = machine.place("cursor", "mcp.json", json.as_bytes());
+    machine.install_gateway();
+    let made = fs::read_to_string(gateway_file(&machine)).unwrap();
+    let entry = value(&made);
+    let entry = entry.get("mcpServers").unwrap().get("a").unwrap();
+    assert!(
+        entry.says_the_same_as(&value(
+            r#"{"command":"a","env":{"PORT":"8080","ON":"true","K":"k"}}"#
+        ))
+    );
+    machine.uninstall();
+    assert_eq!(fs::read_to_string(path).unwrap(), json);
+
+    for (theirs, ours) in [
+        ("tool_timeout_sec = 7", r#"{"command":"a","timeout":7}"#),
+        ("tool_timeout_sec = 7.5", r#"{"command":"a","timeout":8}"#),
+        ("tool_timeout_sec = 7200.0", r#"{"command":"a","timeout":7200000}"#),
+        ("startup_timeout_sec = 20", r#"{"command":"a","start_timeout":20}"#),
+        ("startup_timeout_ms = 1500", r#"{"command":"a","start_timeout":2}"#),
+        (
+            "startup_timeout_ms = 1500\nstartup_timeout_sec = 9",
+            r#"{"command":"a","start_timeout":9}"#,
+        ),
+    ] {
+        let machine = Machine::new();
+        let toml = format!("[mcp_servers.a]\ncommand = \"a\"\n{theirs}\n");
+        let path = machine.place("codex", "config.toml", toml.as_bytes());
+        machine.install_gateway();
+        let file = gateway_file(&machine);
+        let made = fs::read_to_string(&file).unwrap();
+        let servers = value(&made);
+        let entry = servers.get("mcpServers").unwrap().get("a").unwrap();
+        assert!(entry.says_the_same_as(&value(ours)), "{theirs}: {made}");
+        machine.uninstall();
+        assert_eq!(fs::read_to_string(&path).unwrap(), toml);
+    }
+}
+
+#[test]
+fn patience_that_was_changed_behind_the_gateway_comes_back_to_codex() {
+    let machine = Machine::new();
+    let toml = "[mcp_servers.a]\ncommand = \"a\"\ntool_timeout_sec = 7\n";
+    let path = machine.place("codex", "config.toml", toml.as_bytes());
+    machine.install_gateway();
+    let file = gateway_file(&machine);
+    let made = fs::read_to_string(&file).unwrap().replace("\"timeout\": 7", "\"timeout\": 90");
+    fs::write(&file, made).unwrap();
+    machine.uninstall();
+    let now = fs::read_to_string(path).unwrap();
+    assert!(now.contains("tool_timeout_sec = 90") && !now.contains("\ntimeout"), "{now}");
+}

@@ -1,0 +1,132 @@
+//! Keys in URLs and headers: on no command line, in no patch and in no advice.
+
+use std::fs;
+
+use super::Machine;
+use crate::{Fate, Reason, Request, install, plan::plan, value::Value};
+
+fn wrapped(machine: &Machine, client: &str, name: &str, text: &str) -> (String, Fate) {
+    let path = machine.place(client, name, text.as_bytes());
+    let request = Request { servers: vec!["far".to_owned()], ..machine.request() };
+    let planned = plan(&machine.environment(), &request).unwrap();
+    assert!(!planned[0].difference().contains("s3cret"), "{}", planned[0].difference());
+    let plans = install(&machine.environment(), &request).unwrap();
+    (fs::read_to_string(path).unwrap(), plans[0].servers[0].fate.clone())
+}
+
+#[test]
+fn a_url_that_may_hold_a_key_is_on_no_command_line() {
+    for url in [
+        "https://far.example/mcp?key=s3cret",
+        "https://me:s3cret@far.example/mcp",
+        "https://far.example/${KEY}/mcp",
+    ] {
+        let machine = Machine::new();
+        let text = format!(
+            r#"{{"mcpServers":{{"far":{{"url":"{url}","env":{{"FOREBAY_HEADER_A":"mine"}},"headers":{{"A":"x"}}}}}}}}"#
+        );
+        let (now, fate) = wrapped(&machine, "cursor", "mcp.json", &text);
+        assert_eq!(fate, Fate::Wrap);
+        let value = crate::json::read(&now).unwrap().value();
+        let far = value.get("mcpServers").unwrap().get("far").unwrap();
+        let words = far.get("args").unwrap().as_texts().unwrap();
+        assert!(words.windows(2).any(|it| it == ["--url-env", "FOREBAY_URL"]), "{words:?}");
+        assert!(!words.iter().any(|word| word.contains("far.example")), "{words:?}");
+        // A variable that is there keeps its name, and ours has another.
+        assert!(words.contains(&"A=FOREBAY_HEADER_A_"), "{words:?}");
+        let variables = far.get("env").unwrap();
+        let text_of = |key: &str| variables.get(key).and_then(Value::as_text);
+        assert_eq!(text_of("FOREBAY_URL"), Some(url));
+        assert_eq!(
+            (text_of("FOREBAY_HEADER_A"), text_of("FOREBAY_HEADER_A_")),
+            (Some("mine"), Some("x"))
+        );
+        machine.uninstall();
+        let path = machine.environment().home.join(".cursor/mcp.json");
+        assert_eq!(fs::read_to_string(path).unwrap(), text);
+    }
+    let machine = Machine::new();
+    let plain = r#"{"mcpServers":{"far":{"url":"https://far.example/mcp"}}}"#;
+    let (now, _) = wrapped(&machine, "cursor", "mcp.json", plain);
+    assert!(now.contains(r#""--url", "https://far.example/mcp""#), "{now}");
+}
+
+#[test]
+fn advice_shows_no_key() {
+    let machine = Machine::new();
+    let text = r#"{"mcpServers":{"far":{"url":"https://me:s3cret@far.example/mcp?key=s3cret"}}}"#;
+    machine.place("cursor", "mcp.json", text.as_bytes());
+    let plans = plan(&machine.environment(), &machine.request()).unwrap();
+    let Fate::Left(reason) = &plans[0].servers[0].fate else { panic!("{plans:?}") };
+    assert_eq!(*reason, Reason::PerhapsLogin("https://far.example/mcp".to_owned()));
+}
+
+#[test]
+fn logins_of_codex_are_left_alone() {
+    for key in ["oauth_resource = \"https://far.example\"", "scopes = [\"read\"]"] {
+        let machine = Machine::new();
+        let text = format!(
+            "[mcp_servers.far]\nurl = \"https://far.example/mcp\"\nbearer_token_env_var = \"T\"\n{key}\n"
+        );
+        let (now, fate) = wrapped(&machine, "codex", "config.toml", &text);
+        assert!(
+            matches!(&fate, Fate::Left(Reason::Login(login)) if key.starts_with(login.as_str())),
+            "{fate:?}"
+        );
+        assert_eq!(now, text);
+    }
+}
+
+#[test]
+fn what_no_command_line_could_tell_is_left_alone() {
+    for (entry, key) in [
+        (r#"{"url":"https://far.example/mcp","headers":{"Schlüssel":"x"}}"#, "headers"),
+        (r#"{"command":""}"#, "command"),
+    ] {
+        let machine = Machine::new();
+        let text = format!(r#"{{"mcpServers":{{"far":{entry}}}}}"#);
+        let (_, fate) = wrapped(&machine, "cursor", "mcp.json", &text);
+        assert_eq!(fate, Fate::Left(Reason::Written(key.to_owned())));
+    }
+}
+
+#[test]
+fn a_patch_shows_no_secret_of_arguments_neighbours_or_comments() {
+    let machine = Machine::new();
+    let text = r#"{
+  "primaryApiKey": "s3cret-neighbour", "hasPassword": true,
+  "mcpServers": {
+    "token-server": {
+      "command": "t", "args": ["--api-key", "s3cret-word", "--token=s3cret-joined", "--port", "80"]
+    },
+    // api_key: s3cret-comment
+    "b": { "command": "b", "args": ["https://me:s3cret@b.example/x?key=s3cret"], "env": { "N": 7341 } }
+  },
+  "said": ["use sk-s3cret-0123456789abcdef"], "customApiKeyResponses": { "approved": ["s3cret-end"] }
+}
+"#;
+    machine.place("cursor", "mcp.json", text.as_bytes());
+    let patch = plan(&machine.environment(), &machine.request()).unwrap()[0].difference();
+    assert!(!patch.contains("s3cret") && !patch.contains("7341"), "{patch}");
+    for shown in [
+        r#""primaryApiKey": "***""#,
+        r#""hasPassword": true"#,
+        "// api_key: ***",
+        r#""token-server": {"#,
+        r#""--", "t", "--api-key", "***", "--token=***", "--port", "80"]"#,
+        r#""https://b.example/x?***"]"#,
+        r#""approved": ["***"]"#,
+    ] {
+        assert!(patch.contains(shown), "{shown}: {patch}");
+    }
+}
+
+#[test]
+fn a_patch_shows_in_which_variable_a_header_is() {
+    let machine = Machine::new();
+    let text = r#"{"mcpServers":{"far":{"url":"https://far.example/mcp","headers":{"Authorization":"Bearer s3cret"}}}}"#;
+    machine.place("cursor", "mcp.json", text.as_bytes());
+    let patch = plan(&machine.environment(), &machine.request()).unwrap()[0].difference();
+    assert!(!patch.contains("s3cret"), "{patch}");
+    assert!(patch.contains(r#""Authorization=FOREBAY_HEADER_AUTHORIZATION""#), "{patch}");
+}
