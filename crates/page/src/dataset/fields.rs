@@ -1,0 +1,350 @@
+//! The fields of a table: what is known of each, and how its values lie.
+
+use std::fmt::Write as _;
+
+use askama::Template;
+use forebay_query::{Query, quoted};
+use forebay_store::{
+    Dataset,
+    facts::{self, Field, Kind, Type},
+};
+use forebay_text::{counted, grouped};
+use serde::Serialize;
+
+use super::{Head, Table};
+use crate::{
+    Pages,
+    asker::Asker,
+    frame::{Frame, Section},
+    given::Given,
+    percent::percent,
+    problem::Problem,
+    visible::named,
+};
+
+/// How many fields stand on a page.
+const PER_PAGE: usize = 100;
+
+/// Into how many ranges values are put.
+const BINS: usize = 24;
+/// How many fields have a chart of their ranges.
+const MAX_CHARTS: usize = 8;
+/// How many frequent values are shown.
+const MAX_VALUES: usize = 6;
+
+/// The fields of a table.
+#[derive(Template, Serialize)]
+#[template(path = "fields.html")]
+pub(crate) struct Fields {
+    #[serde(skip)]
+    frame: Frame,
+    dataset: Head,
+    table: String,
+    records: u64,
+    page: u64,
+    /// How many fields there are, on all pages.
+    total: usize,
+    fields: Vec<Known>,
+}
+
+/// What is known of a field.
+#[derive(Serialize)]
+pub(crate) struct Known {
+    name: String,
+    column: String,
+    #[serde(rename = "type")]
+    kind: String,
+    nulls: Option<u64>,
+    distinct: Option<u64>,
+    distinct_is_exact: bool,
+    min: Option<String>,
+    max: Option<String>,
+    longest: Option<usize>,
+    top: Vec<(String, u64)>,
+    /// How many values lie in each of equal ranges from the least to the greatest.
+    ranges: Vec<u64>,
+    #[serde(skip)]
+    records: u64,
+    #[serde(skip)]
+    depth: usize,
+}
+
+/// A bar of a chart.
+pub(crate) struct Bar {
+    pub(crate) x: usize,
+    pub(crate) y: u64,
+    pub(crate) height: u64,
+}
+
+impl Fields {
+    pub(crate) fn of(
+        pages: &Pages,
+        id: &str,
+        given: &Given,
+        asker: &Asker,
+    ) -> Result<Self, Problem> {
+        let page = given.page()?;
+        let dataset = pages.dataset(id)?;
+        let table = given.get("table").unwrap_or_default().to_owned();
+        let names = forebay_query::table_names(&dataset);
+        let index = names.iter().position(|name| name.eq_ignore_ascii_case(&table));
+        let index = index.ok_or_else(|| Problem::missing(format!("There is no table {table}.")))?;
+        let facts = dataset.facts().tables().get(index);
+        let records = facts.map(|facts| facts.records);
+        let records = records.or(dataset.metadata().description.record_count).unwrap_or_default();
+        let mut fields = Vec::new();
+        match (facts, &dataset.metadata().description.schema) {
+            (Some(facts), _) => add(&mut fields, &facts.fields, "", 0, records),
+            (None, Some(schema)) => add(&mut fields, &schema.fields, "", 0, records),
+            (None, None) => {}
+        }
+        let total = fields.len();
+        let before = usize::try_from(page - 1).unwrap_or(usize::MAX).saturating_mul(PER_PAGE);
+        if before > 0 && before >= total {
+            let pages = counted(total.div_ceil(PER_PAGE) as u64, "page");
+            return Err(Problem::missing(format!(
+                "There is no page {page}: the fields have {pages}."
+            )));
+        }
+        let mut fields: Vec<Known> = fields.into_iter().skip(before).take(PER_PAGE).collect();
+        if let Some(facts) = facts {
+            let name = forebay_query::table_name(dataset.id(), &names[index]);
+            measure(pages, &dataset, &name, facts, &mut fields, asker)?;
+        }
+        let frame = Frame::new(Section::Shelf, format!("{} · fields", dataset.id()));
+        let dataset = Head::of(&dataset, "Fields");
+        Ok(Self { frame, dataset, table, records, page, total, fields })
+    }
+
+    fn head(&self) -> &Head {
+        &self.dataset
+    }
+
+    fn tables(&self) -> Vec<(&Table, String, bool)> {
+        if self.dataset.tables.len() < 2 {
+            return Vec::new();
+        }
+        let path = format!("{}/fields", self.dataset.path());
+        let link = |table: &Table| {
+            let given = Given::default();
+            let given =
+                if table.suffix.is_empty() { given } else { given.and("table", &table.suffix) };
+            given.at(&path)
+        };
+        let tables = self.dataset.tables.iter();
+        tables.map(|table| (table, link(table), table.suffix == self.table)).collect()
+    }
+
+    fn told(&self) -> String {
+        let fields = counted(self.total as u64, "field");
+        let records = counted(self.records, "record");
+        if self.fields.len() == self.total {
+            return format!("{fields}, {records}");
+        }
+        let from = (self.page - 1) * PER_PAGE as u64;
+        let to = from + self.fields.len() as u64;
+        format!("Fields {}–{} of {fields}, {records}", grouped(from + 1), grouped(to))
+    }
+
+    fn before(&self) -> Option<String> {
+        (self.page > 1).then(|| self.at_page(self.page - 1))
+    }
+
+    fn next(&self) -> Option<String> {
+        let shown = usize::try_from(self.page).unwrap_or(usize::MAX).saturating_mul(PER_PAGE);
+        (shown < self.total).then(|| self.at_page(self.page + 1))
+    }
+
+    fn at_page(&self, page: u64) -> String {
+        let given = Given::default().and("table", &self.table).and("page", &page.to_string());
+        given.only(&["table", "page"]).at(&format!("{}/fields", self.dataset.path()))
+    }
+}
+
+impl Known {
+    fn nulls_told(&self) -> String {
+        match self.nulls {
+            None | Some(0) => String::new(),
+            Some(nulls) => {
+                format!("{} ({})", grouped(nulls), percent(nulls, self.records))
+            }
+        }
+    }
+
+    fn distinct_told(&self) -> String {
+        let about = if self.distinct_is_exact { "" } else { "~" };
+        let is_unique = self.distinct == Some(self.records) && self.records > 1;
+        match self.distinct {
+            Some(_) if is_unique => "unique".to_owned(),
+            Some(distinct) => format!("{about}{}", grouped(distinct)),
+            None => String::new(),
+        }
+    }
+
+    fn range(&self) -> String {
+        match (&self.min, &self.max) {
+            (Some(min), Some(max)) if !min.is_empty() || !max.is_empty() => {
+                format!("{} … {}", named(min), named(max))
+            }
+            _ => self
+                .longest
+                .map(|it| format!("up to {} characters", grouped(it as u64)))
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The frequent values, each with its count and its share in percent.
+    fn frequent(&self) -> Vec<(&str, String, u64)> {
+        if self.distinct == Some(self.records) && self.records > 1 {
+            return Vec::new();
+        }
+        let share =
+            |count: u64| (count * 100).checked_div(self.records).unwrap_or_default().min(100);
+        let shown = self.top.iter().take(MAX_VALUES);
+        shown.map(|(value, count)| (value.as_str(), grouped(*count), share(*count))).collect()
+    }
+
+    /// How many values are not among the frequent ones, if that is known.
+    fn more(&self) -> Option<String> {
+        let shown = self.frequent().len() as u64;
+        let more = self.distinct?.saturating_sub(shown);
+        let about = if self.distinct_is_exact { "" } else { "about " };
+        (shown > 0 && more > 0).then(|| format!("and {about}{} more", grouped(more)))
+    }
+
+    /// What SQL calls it, if that is not its name.
+    fn sql_name(&self) -> Option<&str> {
+        (self.depth == 0 && self.column != self.name).then_some(self.column.as_str())
+    }
+
+    fn bars(&self) -> Vec<Bar> {
+        const HEIGHT: u64 = 32;
+        let most = self.ranges.iter().copied().max().unwrap_or_default().max(1);
+        let bar = |(index, count): (usize, &u64)| {
+            // What is there can be seen.
+            let height = (count * HEIGHT).div_ceil(most);
+            Bar { x: index * 5, y: HEIGHT - height, height }
+        };
+        self.ranges.iter().enumerate().map(bar).collect()
+    }
+
+    fn chart_told(&self) -> String {
+        format!("How the values of {} lie between {}", self.name, self.range())
+    }
+
+    fn indent(&self) -> String {
+        format!("depth{}", self.depth.min(4))
+    }
+}
+
+/// Adds fields and, by their paths, the members of structs.
+fn add(known: &mut Vec<Known>, fields: &[Field], within: &str, depth: usize, records: u64) {
+    for field in fields {
+        let name = format!("{within}{}", field.name());
+        known.push(Known {
+            column: field.column().to_owned(),
+            kind: kind(field),
+            nulls: field.nulls,
+            distinct: field.distinct,
+            distinct_is_exact: field.distinct_is_exact != Some(false),
+            min: field.min.clone(),
+            max: field.max.clone(),
+            longest: field.longest.filter(|_| has_length(field)),
+            top: field.top.clone(),
+            ranges: Vec::new(),
+            records,
+            depth,
+            name: name.clone(),
+        });
+        if field.kind == Type::Known(Kind::Struct) {
+            add(known, &field.fields, &format!("{name}."), depth + 1, records);
+        }
+    }
+}
+
+/// A field's type, with that of what is in it.
+fn kind(field: &Field) -> String {
+    let inside = |field: &Option<Box<Field>>| field.as_deref().map(kind).unwrap_or_default();
+    match &field.kind {
+        Type::Known(Kind::List) => format!("list of {}", inside(&field.items)),
+        Type::Known(Kind::Map) => format!("map to {}", inside(&field.values)),
+        other => other.name().to_owned(),
+    }
+}
+
+/// True if it says something how long the values of a field are.
+fn has_length(field: &Field) -> bool {
+    matches!(field.kind, Type::Known(Kind::String | Kind::Url | Kind::Json) | Type::Other(_))
+}
+
+/// Counts how the values of numbers and times lie, of all fields at once.
+fn measure(
+    pages: &Pages,
+    dataset: &Dataset,
+    table: &str,
+    facts: &facts::Table,
+    known: &mut [Known],
+    asker: &Asker,
+) -> Result<(), Problem> {
+    let is_shown =
+        |field: &&Field| known.iter().any(|it| it.depth == 0 && it.column == field.column());
+    let measured = facts.fields.iter().filter(is_shown);
+    let measured = measured.filter(|field| is_measured(field)).take(MAX_CHARTS);
+    let measured: Vec<&Field> = measured.collect();
+    if measured.is_empty() {
+        return Ok(());
+    }
+    let mut sql = String::new();
+    for (index, field) in measured.iter().enumerate() {
+        let column = quoted(field.column());
+        let value = match &field.kind {
+            Type::Known(Kind::Timestamp | Kind::Date) => format!("epoch({column})"),
+            _ => column,
+        };
+        let between = if index == 0 { "" } else { " UNION ALL " };
+        let table = quoted(table);
+        let _ = write!(
+            sql,
+            "{between}SELECT {index}, least({BINS} - 1, CAST(floor((v - lo) / (hi - lo) * {BINS}) AS \
+             INTEGER)), count(*) FROM (SELECT CAST({value} AS DOUBLE) AS v FROM {table}), (SELECT \
+             CAST(min({value}) AS DOUBLE) AS lo, CAST(max({value}) AS DOUBLE) AS hi FROM {table}) \
+             WHERE v IS NOT NULL AND hi > lo AND isfinite(v) AND isfinite(hi - lo) GROUP BY 1, 2"
+        );
+    }
+    let query = Query { sql, dataset: Some(dataset.id().clone()), with_places: true };
+    let most = (BINS * measured.len()) as u64;
+    let rows = pages.desk.service().select(&query, most, u64::MAX, asker);
+    let rows = rows.map_err(forebay_tools::ToolError::from)?.rows;
+    let counts =
+        rows.iter().filter_map(|row| serde_json::from_str::<(usize, usize, u64)>(row).ok());
+    for (index, bin, count) in counts {
+        let Some(field) = measured.get(index) else { continue };
+        let Some(known) = known.iter_mut().find(|it| it.depth == 0 && it.column == field.column())
+        else {
+            continue;
+        };
+        known.ranges.resize(BINS, 0);
+        if let Some(range) = known.ranges.get_mut(bin) {
+            *range += count;
+        }
+    }
+    Ok(())
+}
+
+fn is_measured(field: &Field) -> bool {
+    match &field.kind {
+        Type::Known(Kind::Integer | Kind::Float | Kind::Timestamp | Kind::Date) => true,
+        Type::Known(
+            Kind::Boolean
+            | Kind::String
+            | Kind::Uuid
+            | Kind::Url
+            | Kind::List
+            | Kind::Struct
+            | Kind::Map
+            | Kind::Json
+            | Kind::Null,
+        )
+        | Type::Other(_) => false,
+    }
+}

@@ -1,0 +1,305 @@
+//! Savings: tokens kept out of models' contexts, net of what that cost, by tool, server and day.
+
+use askama::Template;
+use forebay_store::{Counts, Usage};
+use forebay_text::{counted, grouped, short};
+use forebay_tools::{DEFINITION_TOKENS, REPLY_TOKENS};
+use jiff::civil::Date;
+use serde::Serialize;
+
+use crate::{
+    Pages,
+    frame::{Frame, Section},
+    given::Given,
+    problem::Problem,
+};
+
+/// The spans to choose from, in days; 0 stands for all.
+const SPANS: [(u16, &str); 4] = [(1, "today"), (7, "7 days"), (30, "30 days"), (0, "all")];
+/// How many days are drawn.
+const DRAWN_DAYS: usize = 30;
+
+/// What was kept out, and what that cost.
+#[derive(Template, Serialize)]
+#[template(path = "savings.html")]
+pub(crate) struct Savings {
+    #[serde(skip)]
+    frame: Frame,
+    days: Option<u16>,
+    results: u64,
+    captured: u64,
+    cached: u64,
+    /// Tokens of the results that were kept.
+    captured_tokens: u64,
+    /// Tokens of the summaries in their place.
+    summary_tokens: u64,
+    /// Tokens of what injected tools have told since.
+    reply_tokens: u64,
+    /// Tokens of the injected tools' definitions, each time that they were listed.
+    definition_tokens: u64,
+    /// What is left.
+    net_tokens: i64,
+    /// What a person pays for a million tokens.
+    price: Option<f64>,
+    /// What that makes of the net.
+    money: Option<f64>,
+    by_day: Vec<Day>,
+    by_server: Vec<Of>,
+    by_tool: Vec<Of>,
+}
+
+/// A day, net of everything.
+#[derive(Serialize)]
+pub(crate) struct Day {
+    day: Date,
+    kept_out_tokens: u64,
+    cost_tokens: u64,
+    net_tokens: i64,
+}
+
+/// A server or a tool. Replies and definitions are not theirs, and are not taken off.
+#[derive(Serialize)]
+pub(crate) struct Of {
+    name: String,
+    results: u64,
+    captured: u64,
+    captured_tokens: u64,
+    summary_tokens: u64,
+    kept_out_tokens: u64,
+    #[serde(skip)]
+    percent: u64,
+}
+
+/// A bar of the chart of days.
+pub(crate) struct Bar {
+    pub(crate) x: usize,
+    pub(crate) y: u64,
+    pub(crate) height: u64,
+    pub(crate) told: String,
+}
+
+impl Savings {
+    pub(crate) fn of(pages: &Pages, given: &Given) -> Result<Self, Problem> {
+        let days = given.number("days")?.map_or(Ok(30), u16::try_from);
+        let days =
+            days.map_err(|_| Problem::refused("days are 65535 at most; 0 stands for all."))?;
+        let days = (days > 0).then_some(days);
+        let price = given.get("price").map(price).transpose()?;
+        let store = pages.desk.store()?;
+        let usage = store.usage(days)?;
+        let mut total = Counts::default();
+        for usage in &usage {
+            total += usage.counts;
+        }
+        let replies = store.tallies_by_day(REPLY_TOKENS, days)?;
+        let definitions = store.tallies_by_day(DEFINITION_TOKENS, days)?;
+        let sum = |all: &[(Date, u64)]| all.iter().map(|(_, count)| count).sum::<u64>();
+        let (reply_tokens, definition_tokens) = (sum(&replies), sum(&definitions));
+        let net_tokens = net(total.tokens_kept_out(), reply_tokens + definition_tokens);
+        let by_day = by_day(&store.usage_by_day(days)?, &[replies, definitions].concat());
+        #[expect(clippy::cast_precision_loss, reason = "money is told to the cent")]
+        let money = price.map(|price| net_tokens as f64 / 1e6 * price);
+        Ok(Self {
+            frame: Frame::new(Section::Savings, "Savings"),
+            days,
+            results: total.results,
+            captured: total.captured,
+            cached: total.cached,
+            captured_tokens: total.captured_tokens,
+            summary_tokens: total.given_tokens,
+            reply_tokens,
+            definition_tokens,
+            net_tokens,
+            price,
+            money,
+            by_day,
+            by_server: grouped_by(&usage, |usage| usage.server.clone()),
+            by_tool: grouped_by(&usage, |usage| format!("{} · {}", usage.server, usage.tool)),
+        })
+    }
+
+    fn net_told(&self) -> String {
+        signed(self.net_tokens, short)
+    }
+
+    fn exact_net(&self) -> String {
+        signed(self.net_tokens, grouped)
+    }
+
+    fn sum(&self) -> [(&'static str, String, &'static str); 4] {
+        [
+            ("", grouped(self.captured_tokens), "tokens of results that were kept"),
+            (
+                "−",
+                grouped(self.summary_tokens),
+                "tokens of the summaries that stood in their place",
+            ),
+            ("−", grouped(self.reply_tokens), "tokens that Forebay's own tools replied since"),
+            (
+                "−",
+                grouped(self.definition_tokens),
+                "tokens of those tools' definitions, each time a client listed them",
+            ),
+        ]
+    }
+
+    fn passed_told(&self) -> String {
+        let again = match self.cached {
+            0 => String::new(),
+            cached => format!("; {} given again", grouped(cached)),
+        };
+        let results = counted(self.results, "result");
+        format!("{results} seen, {} of them kept{again}", grouped(self.captured))
+    }
+
+    fn money_told(&self) -> Option<String> {
+        self.money.map(|money| format!("{money:.2}"))
+    }
+
+    fn price_told(&self) -> String {
+        self.price.map(|price| price.to_string()).unwrap_or_default()
+    }
+
+    /// The spans, each with its link.
+    fn spans(&self) -> Vec<(&'static str, String, bool)> {
+        let link = |days: u16| {
+            let given = Given::default().and("days", &days.to_string());
+            let given = match self.price {
+                Some(price) => given.and("price", &price.to_string()),
+                None => given,
+            };
+            given.at("/savings")
+        };
+        let chosen = self.days.unwrap_or(0);
+        SPANS.map(|(days, told)| (told, link(days), days == chosen)).into()
+    }
+
+    fn days_told(&self) -> u16 {
+        self.days.unwrap_or(0)
+    }
+
+    fn bars(&self) -> Vec<Bar> {
+        const HEIGHT: u64 = 80;
+        let drawn = self.drawn();
+        let most =
+            drawn.iter().map(|(_, day)| day.kept_out_tokens).max().unwrap_or_default().max(1);
+        let bar = |(place, day): (usize, &Day)| {
+            let height = (day.kept_out_tokens * HEIGHT).div_ceil(most);
+            let told = format!("{}: {} net", day.day, signed(day.net_tokens, grouped));
+            Bar { x: place * 12, y: HEIGHT - height, height, told }
+        };
+        drawn.into_iter().map(bar).collect()
+    }
+
+    /// The last days, each with its place: the latest is the last, and days without anything leave theirs empty.
+    fn drawn(&self) -> Vec<(usize, &Day)> {
+        let Some(latest) = self.by_day.first() else { return Vec::new() };
+        let place = |day: &Day| {
+            let before = latest.day.since(day.day).ok()?.get_days();
+            (DRAWN_DAYS - 1).checked_sub(usize::try_from(before).ok()?)
+        };
+        self.by_day.iter().filter_map(|day| Some((place(day)?, day))).collect()
+    }
+
+    /// The first and the last day that are drawn.
+    fn ends(&self) -> Option<(Date, Date)> {
+        let latest = self.by_day.first()?.day;
+        let days = i64::try_from(DRAWN_DAYS - 1).ok()?;
+        Some((latest.saturating_sub(jiff::Span::new().days(days)), latest))
+    }
+}
+
+impl Day {
+    fn figures(&self) -> [String; 3] {
+        let net = signed(self.net_tokens, grouped);
+        [grouped(self.kept_out_tokens), grouped(self.cost_tokens), net]
+    }
+}
+
+impl Of {
+    fn figures(&self) -> [String; 5] {
+        [
+            self.results,
+            self.captured,
+            self.captured_tokens,
+            self.summary_tokens,
+            self.kept_out_tokens,
+        ]
+        .map(grouped)
+    }
+}
+
+/// The price of a million tokens, as somebody has written it.
+fn price(written: &str) -> Result<f64, Problem> {
+    let price = written.trim().replace(',', ".").parse::<f64>();
+    let price = price.ok().filter(|price| price.is_finite() && *price >= 0.0);
+    price.ok_or_else(|| {
+        Problem::refused(format!("The price is a number, such as 3.00; it cannot be {written}."))
+    })
+}
+
+fn net(gained: u64, spent: u64) -> i64 {
+    gained.cast_signed().saturating_sub(spent.cast_signed())
+}
+
+/// A number with its sign, told by `told`.
+fn signed(number: i64, told: fn(u64) -> String) -> String {
+    let sign = if number < 0 { "−" } else { "" };
+    format!("{sign}{}", told(number.unsigned_abs()))
+}
+
+fn by_day(usage: &[(Date, Counts)], costs: &[(Date, u64)]) -> Vec<Day> {
+    let mut days: Vec<Date> =
+        usage.iter().map(|(day, _)| *day).chain(costs.iter().map(|(day, _)| *day)).collect();
+    days.sort_by(|one, other| other.cmp(one));
+    days.dedup();
+    let day = |day: Date| {
+        let counts = usage.iter().find(|(known, _)| *known == day);
+        let kept_out_tokens = counts.map(|(_, it)| it.tokens_kept_out()).unwrap_or_default();
+        let costs = costs.iter().filter(|(known, _)| *known == day);
+        let cost_tokens = costs.map(|(_, count)| count).sum();
+        let net_tokens = net(kept_out_tokens, cost_tokens);
+        Day { day, kept_out_tokens, cost_tokens, net_tokens }
+    };
+    days.into_iter().map(day).collect()
+}
+
+fn grouped_by(usage: &[Usage], name: impl Fn(&Usage) -> String) -> Vec<Of> {
+    let mut all: Vec<(String, Counts)> = Vec::new();
+    for usage in usage {
+        let name = name(usage);
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, counts)) => *counts += usage.counts,
+            None => all.push((name, usage.counts)),
+        }
+    }
+    all.sort_by_key(|(_, counts)| std::cmp::Reverse((counts.tokens_kept_out(), counts.bytes)));
+    let most = all.first().map_or(1, |(_, counts)| counts.tokens_kept_out()).max(1);
+    let of = |(name, counts): (String, Counts)| Of {
+        name,
+        results: counts.results,
+        captured: counts.captured,
+        captured_tokens: counts.captured_tokens,
+        summary_tokens: counts.given_tokens,
+        kept_out_tokens: counts.tokens_kept_out(),
+        percent: counts.tokens_kept_out() * 100 / most,
+    };
+    all.into_iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_net_of_its_costs_and_may_be_negative() {
+        let day = |text: &str| text.parse::<Date>().unwrap();
+        let counts = Counts { captured_tokens: 900, given_tokens: 100, ..Counts::default() };
+        let usage = [(day("2026-11-18"), counts)];
+        let costs = [(day("2026-11-18"), 50), (day("2026-11-17"), 30), (day("2026-11-18"), 7)];
+        let days = by_day(&usage, &costs);
+        let told: Vec<_> = days.iter().map(|it| (it.day.to_string(), it.net_tokens)).collect();
+        assert_eq!(told, [("2026-11-18".to_owned(), 743), ("2026-11-17".to_owned(), -30)]);
+        assert_eq!(signed(-30, grouped), "−30");
+    }
+}
