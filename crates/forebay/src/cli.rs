@@ -1,21 +1,34 @@
 //! The command line as it is typed. What a command does is in the file of its name.
 
+mod address;
 pub(crate) mod ask;
 pub(crate) mod auth;
+pub(crate) mod code_worker;
+pub(crate) mod completions;
 pub(crate) mod config;
+mod confirm;
 pub(crate) mod datasets;
 pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod embed_worker;
+mod entry;
 pub(crate) mod exit;
 pub(crate) mod export;
-mod figures;
 pub(crate) mod gateway;
+pub(crate) mod index;
+pub(crate) mod init;
+pub(crate) mod install;
 pub(crate) mod keeping;
+pub(crate) mod man;
+pub(crate) mod outputs;
+pub(crate) mod page;
 pub(crate) mod plot;
 mod progress;
 pub(crate) mod query;
 pub(crate) mod query_worker;
 pub(crate) mod read;
 pub(crate) mod screen;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod session;
@@ -23,6 +36,7 @@ mod sheet;
 pub(crate) mod stats;
 mod subject;
 mod table;
+pub(crate) mod uninstall;
 pub(crate) mod upstream;
 pub(crate) mod wrap;
 
@@ -32,8 +46,10 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    config::{Config, Given, Sources},
-    observe::LogArguments,
+    config::{Config, Given, Problems, Sources},
+    figures,
+    observe::{self, LogArguments, Purpose},
+    version,
 };
 
 /// Stands between a model's client and its MCP servers.
@@ -43,7 +59,7 @@ use crate::{
 /// it in front of a server's own command in your client's configuration; neither side needs to
 /// change.
 #[derive(Debug, Parser)]
-#[command(name = "forebay", version, after_help = EXAMPLES, term_width = screen::help_width())]
+#[command(name = "forebay", version, long_version = version::long(), after_help = EXAMPLES, term_width = screen::help_width())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -53,6 +69,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Install(install::InstallArguments),
+    Uninstall(uninstall::UninstallArguments),
     Wrap(wrap::WrapArguments),
     Gateway(gateway::GatewayArguments),
     Serve(serve::ServeArguments),
@@ -60,18 +78,65 @@ pub(crate) enum Command {
     Datasets(datasets::DatasetsArguments),
     Query(query::QueryArguments),
     Read(read::ReadArguments),
+    Search(search::SearchArguments),
     Export(export::ExportArguments),
     Plot(plot::PlotArguments),
     Stats(stats::StatsArguments),
+    Page(page::PageArguments),
+    Index(index::IndexArguments),
     Demo(demo::DemoArguments),
     Auth(auth::AuthArguments),
+    Init(init::InitArguments),
     Config(config::ConfigArguments),
+    Doctor(doctor::DoctorArguments),
+    Completions(completions::CompletionsArguments),
+    Man(man::ManArguments),
     /// The demo's MCP server
     #[command(hide = true)]
     DemoServer,
     /// The process that queries run in
     #[command(hide = true)]
     QueryWorker(query_worker::WorkerArguments),
+    /// The process that programs run in
+    #[command(hide = true)]
+    CodeWorker,
+    /// The process that the embedding model runs in
+    #[command(hide = true)]
+    EmbedWorker,
+}
+
+impl Command {
+    /// What logs call it, and what its process is for.
+    pub(crate) fn purpose(&self) -> (&'static str, Purpose) {
+        match self {
+            Self::Install(_) => ("install", Purpose::Person),
+            Self::Uninstall(_) => ("uninstall", Purpose::Person),
+            Self::Wrap(_) => ("wrap", Purpose::Clients),
+            Self::Gateway(_) => ("gateway", Purpose::Clients),
+            Self::Serve(_) => ("serve", Purpose::Clients),
+            Self::Servers(_) => ("servers", Purpose::Person),
+            Self::Datasets(_) => ("datasets", Purpose::Person),
+            Self::Query(_) => ("query", Purpose::Person),
+            Self::Read(_) => ("read", Purpose::Person),
+            Self::Search(_) => ("search", Purpose::Person),
+            Self::Export(_) => ("export", Purpose::Person),
+            Self::Plot(_) => ("plot", Purpose::Person),
+            Self::Stats(_) => ("stats", Purpose::Person),
+            Self::Page(_) => ("page", Purpose::Person),
+            Self::Index(_) => ("index", Purpose::Person),
+            Self::Demo(_) => ("demo", Purpose::Person),
+            Self::Auth(_) => ("auth", Purpose::Person),
+            Self::Init(_) => ("init", Purpose::Person),
+            Self::Config(_) => ("config", Purpose::Person),
+            Self::Doctor(_) => ("doctor", Purpose::Person),
+            Self::Completions(_) => ("completions", Purpose::Person),
+            Self::Man(_) => ("man", Purpose::Person),
+            Self::DemoServer => ("demo-server", Purpose::Part),
+            Self::QueryWorker(_) => ("query-worker", Purpose::Part),
+            Self::CodeWorker => ("code-worker", Purpose::Part),
+            Self::EmbedWorker => ("embed-worker", Purpose::Part),
+        }
+    }
 }
 
 /// Where settings come from.
@@ -95,8 +160,10 @@ impl SettingsArguments {
 
     /// All settings, with those that `flags` stand for.
     pub(crate) fn load(self, flags: Vec<(&'static str, &'static str, Given)>) -> Result<Config> {
-        let (config, warnings) = Config::load(&self.sources(flags))?;
-        for warning in warnings {
+        let (config, problems) = Config::read(&self.sources(flags))?;
+        // First: it says whether the problems are written down.
+        observe::write_from(config.log_file_level);
+        for warning in Problems::unless_refused(problems)? {
             tracing::warn!("{warning}; passed over");
         }
         Ok(config)

@@ -4,16 +4,22 @@
 //! what to write instead. [`settings`] is the one table of what there is; parsing, the reference page
 //! and the JSON Schema follow from it.
 
-mod environment;
+pub(crate) mod environment;
 mod file;
+mod from_toml;
 pub(crate) mod gateway;
 pub(crate) mod in_force;
 mod kind;
+pub(crate) mod log;
+mod outputs;
+mod paging;
 mod problem;
 pub(crate) mod reference;
 mod rules;
+pub(crate) mod search;
 pub(crate) mod servers;
 mod settings;
+mod summaries;
 mod tree;
 
 use std::{
@@ -25,10 +31,16 @@ use std::{
 use forebay_intercept::Policy;
 use forebay_query::Limits;
 use forebay_store::{Durability, Retention};
-use forebay_tools::{Formulas, Offer};
+use forebay_tools::{Destructive, Formulas, JobSettings, Offer, Paging};
 
-use self::{gateway::Gateway, problem::Problem, servers::Server};
-pub(crate) use self::{kind::Given, problem::Problems};
+use self::{
+    gateway::Gateway, log::FileLevel, outputs::Outputs, search::Search, servers::Server,
+    summaries::Summaries,
+};
+pub(crate) use self::{
+    kind::Given,
+    problem::{Problem, Problems},
+};
 
 /// How Forebay behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,13 +56,46 @@ pub(crate) struct Config {
     pub(crate) policy: Policy,
     pub(crate) offer: Offer,
     pub(crate) formulas: Formulas,
+    /// Which tools get pages.
+    pub(crate) paging: Paging,
+    /// What holds for calls that become jobs.
+    pub(crate) jobs: JobSettings,
     pub(crate) query: Limits,
+    /// What programs may take.
+    pub(crate) code: forebay_sandbox::Limits,
+    pub(crate) destructive: Destructive,
+    /// What was kept, as resources.
+    pub(crate) resources: Resources,
+    /// What was kept, over HTTP.
+    pub(crate) outputs: Outputs,
+    /// Whether `serve` has a page for people.
+    pub(crate) page: bool,
+    /// What was kept, found by its words and its meaning.
+    pub(crate) search: Search,
+    /// What models say of large results.
+    pub(crate) summaries: Summaries,
     pub(crate) ca_file: Option<PathBuf>,
     /// Where traces go.
     pub(crate) traces_url: Option<String>,
+    /// What is written to the log file.
+    pub(crate) log_file_level: FileLevel,
     /// The servers behind the gateway, in the order of the file.
     pub(crate) servers: Vec<Server>,
     pub(crate) gateway: Gateway,
+}
+
+/// How what was kept is offered as resources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Resources {
+    pub(crate) is_enabled: bool,
+    /// How much is read at once.
+    pub(crate) max_bytes: u64,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        Self { is_enabled: true, max_bytes: 10_000_000 }
+    }
 }
 
 /// Where settings come from, besides the file in its usual place.
@@ -75,6 +120,12 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 impl Config {
     /// Reads all settings. With them comes what was passed over.
     pub(crate) fn load(sources: &Sources) -> Result<(Self, Vec<Problem>), Problems> {
+        let (config, problems) = Self::read(sources)?;
+        Ok((config, Problems::unless_refused(problems)?))
+    }
+
+    /// Reads all settings that can be, with all that is wrong with the others.
+    pub(crate) fn read(sources: &Sources) -> Result<(Self, Vec<Problem>), Problems> {
         // Without it, it is not known where the file is.
         let home =
             environment::home(&sources.variables).map_err(|problem| Problems(vec![problem]))?;
@@ -96,8 +147,7 @@ impl Config {
             let set = setting.and_then(|setting| setting.set(&mut config, given).err());
             problems.extend(set.map(|what| Problem::of_flag(flag, what)));
         }
-        let is_refused = problems.iter().any(Problem::is_grave);
-        if is_refused { Err(Problems(problems)) } else { Ok((config, problems)) }
+        Ok((config, problems))
     }
 
     /// The file that settings come from, whether or not it is there.
@@ -111,9 +161,7 @@ impl Config {
     pub(crate) fn take_servers_of(&mut self, path: &Path) -> Result<Vec<Problem>, Problems> {
         let variables: Vec<_> = std::env::vars_os().collect();
         let (servers, problems) = servers::read_clients_file(path, &variables);
-        if problems.iter().any(Problem::is_grave) {
-            return Err(Problems(problems));
-        }
+        let problems = Problems::unless_refused(problems)?;
         self.servers = servers;
         Ok(problems)
     }
@@ -131,9 +179,19 @@ impl Config {
             policy: Policy::default(),
             offer: Offer::default(),
             formulas: Formulas::default(),
+            paging: Paging::default(),
+            jobs: JobSettings::default(),
             query: Limits::default(),
+            code: forebay_sandbox::Limits::default(),
+            destructive: Destructive::default(),
+            resources: Resources::default(),
+            outputs: Outputs::default(),
+            page: true,
+            search: Search::default(),
+            summaries: Summaries::default(),
             ca_file: None,
             traces_url: None,
+            log_file_level: FileLevel::default(),
             servers: Vec::new(),
             gateway: Gateway::default(),
         }

@@ -27,7 +27,7 @@ use crate::{
 /// How long a call may go unheard of, if nothing else is said.
 const CALL_TIMEOUT: Duration = Duration::from_secs(600);
 /// How long a server may take until it can be asked something: the first start of some downloads them.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Many servers as one.
 pub(crate) struct Gateway {
@@ -42,6 +42,7 @@ impl Gateway {
         let plans = plans(config)?;
         for server in &config.servers {
             config.policy.servers.insert(server.name.clone(), server.keeping.clone());
+            config.paging.servers.insert(server.name.clone(), server.paging.clone());
         }
         let (separator, prefix) = (config.gateway.separator.clone(), config.gateway.prefix);
         let upstreams = plans.iter().map(|plan| plan.settings.name.clone()).collect();

@@ -1,5 +1,7 @@
 //! How memory is taken from the system, and given back.
 
+use std::ptr;
+
 use tikv_jemallocator::Jemalloc;
 
 /// The C library's own allocator keeps most of what a thread has ever used, and took a quarter of the time
@@ -19,19 +21,19 @@ pub static SETTINGS: &[u8] = if cfg!(target_os = "linux") {
     b"retain:false,dirty_decay_ms:2000,muzzy_decay_ms:0,oversize_threshold:0,narenas:4\0"
 };
 
-/// Goes about with addresses sparingly if they are limited. The C library's allocator, which SQLite and
-/// DuckDB use, takes 64 MiB of them for each thread, of which nearly all stay empty: with a few threads
-/// some hundred MiB were gone, and an allocation that fails ends the program.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+/// Does without the allocator's own threads, where no more can be started: it would try again and again, and
+/// takes half of a core for it.
 #[expect(unsafe_code, reason = "the allocator can be told in no other way")]
-pub(crate) fn heed_limit() {
-    use rustix::process::{Resource, getrlimit};
-    if getrlimit(Resource::As).current.is_some() {
-        // SAFETY: takes numbers alone. None of our threads runs yet; one of the other allocator's may, and
-        // never asks the C library's for memory.
-        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+pub(crate) fn without_threads() {
+    let mut is_on = false;
+    // SAFETY: the name is one that the allocator has, and what is written there is a `bool`.
+    unsafe {
+        tikv_jemalloc_sys::mallctl(
+            c"background_thread".as_ptr(),
+            ptr::null_mut(),
+            ptr::null_mut(),
+            (&raw mut is_on).cast(),
+            size_of::<bool>(),
+        );
     }
 }
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) fn heed_limit() {}

@@ -3,9 +3,10 @@
 use std::{
     fs::OpenOptions,
     io::{self, Read},
-    os::unix::fs::OpenOptionsExt,
     path::Path,
 };
+
+use forebay_system::open;
 
 /// Nobody writes more settings than this, and no login is longer.
 const MAX_MIB: u64 = 1;
@@ -18,8 +19,7 @@ pub(crate) fn contents(path: &Path) -> io::Result<Vec<u8>> {
 
 pub(crate) fn contents_within(path: &Path, max_mib: u64) -> io::Result<Vec<u8>> {
     let max_bytes = max_mib << 20;
-    // Without the flag, opening a pipe waits until somebody writes to it.
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let file = open::without_waiting(OpenOptions::new().read(true)).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }

@@ -1,12 +1,11 @@
 //! What is kept of a call's arguments: enough to tell results apart, and no secrets.
 //!
 //! Part of stage 2. A value under a name that looks like a secret's is masked, and so is what looks
-//! like a secret wherever it stands ([`secrets`]).
-
-mod secrets;
+//! like a secret wherever it stands ([`forebay_text::without_secrets`]).
 
 use forebay_proxy::arguments::Arguments;
 use forebay_store::facts::Hash;
+use forebay_text::is_secret_name;
 use forebay_wire::{
     scan, syntax,
     walk::{self, Type},
@@ -23,6 +22,23 @@ const MAX_DEPTH: usize = 64;
 pub(crate) struct Kept {
     pub(crate) value: Value,
     pub(crate) hash: Hash,
+}
+
+/// What is kept of a call's arguments, and the hash of all of them.
+pub fn kept_arguments(arguments: &Arguments) -> (Value, Hash) {
+    let Kept { value, hash } = kept(arguments);
+    (value, hash)
+}
+
+/// The words of a command with what looks like a secret masked: also what follows a flag that names one, and what is in
+/// JSON.
+pub fn command_without_secrets(words: &[String]) -> Vec<String> {
+    forebay_text::command_without_secrets(words, |word| {
+        match (Reader { has_masked: false }).text(word, 0) {
+            Value::String(text) => text,
+            other => other.to_string(),
+        }
+    })
 }
 
 /// What is kept of these arguments.
@@ -67,10 +83,10 @@ impl Reader {
         // `{"name": "Authorization", "value": …}`
         let is_named_secret = members.iter().any(|(key, value)| {
             matches!(key.to_ascii_lowercase().as_str(), "name" | "key" | "header")
-                && scan::string(value).is_some_and(|name| secrets::is_name(&name))
+                && scan::string(value).is_some_and(|name| is_secret_name(&name))
         });
         let is_secret = |name: &str| {
-            secrets::is_name(name) || (is_named_secret && name.eq_ignore_ascii_case("value"))
+            is_secret_name(name) || (is_named_secret && name.eq_ignore_ascii_case("value"))
         };
         members
             .into_iter()
@@ -96,7 +112,7 @@ impl Reader {
                 self.value(element, depth + 1)
             });
             is_secret = scan::string(element)
-                .is_some_and(|text| text.starts_with('-') && secrets::is_name(&text));
+                .is_some_and(|text| text.starts_with('-') && is_secret_name(&text));
         }
         values
     }
@@ -121,7 +137,7 @@ impl Reader {
             self.has_masked |= reader.has_masked;
             return if reader.has_masked { value.to_string() } else { text.to_owned() }.into();
         }
-        let masked = secrets::masked(text);
+        let masked = forebay_text::without_secrets(text);
         self.has_masked |= masked != text;
         masked.into()
     }

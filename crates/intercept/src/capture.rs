@@ -3,8 +3,9 @@
 //! Those of a result in memory are written while the next stage looks at them. Each text block
 //! becomes a payload as it reads, many small ones become one together, structured content one as it
 //! is written, and so does `content` itself if it has thousands of blocks. Structured content that
-//! says the same as a text block is not kept twice. What is left of the result is its template: with
-//! the payloads put back in, it is the result again ([`restore`]).
+//! says the same as a text block is not kept twice. The files of a result, decoded, come after its texts;
+//! structured content that is kept has their addresses in their place. What is left of the result is its
+//! template: with the payloads put back in, it is the result again ([`restore`]).
 
 use std::{
     borrow::Cow,
@@ -13,18 +14,20 @@ use std::{
     ops::Range,
 };
 
-use forebay_proxy::session::Call;
+use forebay_proxy::{arguments::Arguments, session::Call};
 use forebay_records::Profile;
 use forebay_store::{
-    Capture, Description, Facts, Finished, Mapped, Store, StoreError, Viewer,
+    Address, Capture, Description, Facts, Finished, Mapped, Store, StoreError, Viewer,
     facts::{self, Encoding, Template},
 };
 use forebay_wire::{scan, syntax, walk};
 
 use crate::{
-    arguments,
+    MadeFrom, arguments,
+    binary::{Binary, Form},
     detect::Weight,
-    result::{Fate, ToolResult},
+    file::Namer,
+    result::{Fate, ToolResult, inside},
     same,
     unescape::{self, Trouble},
 };
@@ -52,6 +55,8 @@ pub(crate) struct Files<'a> {
     are_in_memory: bool,
     /// What their files end with.
     unwritten: Vec<&'static str>,
+    /// What is known of the result's own files, once they are written.
+    told: Vec<facts::File>,
 }
 
 /// Where a payload was cut out of the template.
@@ -70,6 +75,23 @@ struct Cut {
     slice: Option<Range<usize>>,
 }
 
+/// Whose result it is.
+pub(crate) struct Of<'c> {
+    pub(crate) tool: &'c str,
+    pub(crate) server: &'c str,
+    pub(crate) arguments: Option<&'c Arguments>,
+    /// The datasets that the arguments were made from.
+    pub(crate) made_from: Vec<String>,
+}
+
+impl<'c> Of<'c> {
+    pub(crate) fn call(call: &'c Call) -> Self {
+        let tool = call.tool().unwrap_or_default();
+        let made_from = call.noted::<MadeFrom>().map(|it| it.0.clone()).unwrap_or_default();
+        Self { tool, server: call.upstream.as_str(), arguments: call.arguments(), made_from }
+    }
+}
+
 /// Takes the payloads out of `result`. They have to be written ([`Files::write`]).
 pub(crate) fn take<'a>(
     result: &ToolResult,
@@ -82,22 +104,34 @@ pub(crate) fn take<'a>(
         template: None,
         are_in_memory: result.whole.in_memory().is_some(),
         unwritten: Vec::new(),
+        told: Vec::new(),
     };
     let mut captured = Captured { payloads: Vec::new(), files };
-    for block in result.blocks.iter().filter(|block| block.fate == Fate::Apart) {
-        if let Some(span) = &block.text {
-            let encoding = captured.take_text(result, span)?;
-            let payload = captured.payloads.len() - 1;
-            captured.cut(Cut { span: span.clone(), payload, encoding, slice: None });
-        }
+    let apart = result.blocks.iter().filter(|block| block.fate == Fate::Apart);
+    let (with_files, others): (Vec<&Range<u64>>, Vec<_>) = apart
+        .filter_map(|block| block.text.as_ref())
+        .partition(|text| result.binaries.within(text).next().is_some());
+    for span in others {
+        let encoding = captured.take_text(result, span)?;
+        let payload = captured.payloads.len() - 1;
+        captured.cut(Cut { span: span.clone(), payload, encoding, slice: None });
     }
     captured.take_gathered(result)?;
+    captured.take_listed(result)?;
     if let Some(span) = &result.crowd {
         let payload = captured.take_json(result, span)?;
         captured.cut(Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None });
     }
-    if let Some(span) = &result.structured {
-        captured.take_structured(result, span)?;
+    match (&result.structured, result.structured_fate) {
+        (Some(span), Fate::Apart) => {
+            captured.take_structured(result, span, with_files.len())?;
+        }
+        (Some(_), Fate::Stays | Fate::Gathered | Fate::Listed | Fate::Linked { .. })
+        | (None, _) => {}
+    }
+    // Last, so that it is known which payloads the files will be.
+    for (index, span) in with_files.iter().enumerate() {
+        captured.take_text_around_files(result, span, with_files.len() - index - 1)?;
     }
     Ok(captured)
 }
@@ -119,35 +153,40 @@ impl<'a> Captured<'a> {
         self.payloads.iter().map(|payload| payload.len()).sum()
     }
 
-    /// Describes what was written. It is no dataset yet.
+    /// Describes what was written. It is no dataset yet. Without texts there is no profile; without
+    /// tokens it does not count as a result.
     pub(crate) fn finish(
         mut self,
-        call: &Call,
-        profile: &Profile,
+        of: &Of<'_>,
+        profile: Option<&Profile>,
         weight: Weight,
-        tokens: u64,
+        tokens: Option<u64>,
         viewer: &Viewer,
     ) -> Result<Finished<'a>, CaptureError> {
-        let kept = call.arguments().map(arguments::kept);
+        let kept = of.arguments.map(arguments::kept);
         let (arguments, arguments_hash) = kept.map(|kept| (kept.value, kept.hash)).unzip();
         let text = self.files.template.take();
         let part = text.is_none().then(|| self.files.capture.part_count() - 1);
         let holes = self.files.holes.iter().map(Hole::facts).collect();
         let facts = Facts {
-            tokens: Some(tokens),
+            tokens,
             arguments,
             arguments_hash,
+            made_from: of.made_from.clone(),
             template: Some(Template { holes, part, text }),
-            ..profile.facts()
+            files: mem::take(&mut self.files.told),
+            ..profile.map_or_else(no_tables, Profile::facts)
         };
-        self.files.capture.set_extension(profile.payload, profile.format.extension())?;
+        if let Some(profile) = profile {
+            self.files.capture.set_extension(profile.payload, profile.format.extension())?;
+        }
         let mut description = Description {
-            tool: call.tool().unwrap_or_default().to_owned(),
-            server: call.upstream.to_string(),
+            tool: of.tool.to_owned(),
+            server: of.server.to_owned(),
             original_size: weight.bytes,
-            record_count: profile.records(),
-            schema: Some(profile.schema()),
-            summary: profile.summary(),
+            record_count: profile.and_then(Profile::records),
+            schema: profile.map(Profile::schema),
+            summary: profile.and_then(Profile::summary),
             facts,
         };
         description.set_origin(viewer);
@@ -227,6 +266,38 @@ impl<'a> Captured<'a> {
         self.add(together, extension).map(drop)
     }
 
+    /// Takes many links, or other blocks, as a list of them.
+    fn take_listed(&mut self, result: &ToolResult) -> Result<(), CaptureError> {
+        const BEFORE: [&[u8]; 2] = [b"[", b",\n"];
+        let payload = self.payloads.len();
+        let listed = result.blocks.iter().filter(|block| block.fate == Fate::Listed);
+        let listed: Vec<&Range<u64>> = listed.map(|block| &block.span).collect();
+        if listed.is_empty() {
+            return Ok(());
+        }
+        let mut at = 0;
+        for (index, span) in listed.iter().enumerate() {
+            let from = at + BEFORE[index.min(1)].len();
+            at = from + usize::try_from(span.end - span.start).map_err(io::Error::other)?;
+            let (span, slice) = ((*span).clone(), Some(from..at));
+            self.cut(Cut { span, payload, encoding: Encoding::Json, slice });
+        }
+        let write = |out: &mut dyn Write| {
+            for (index, span) in listed.iter().enumerate() {
+                out.write_all(BEFORE[index.min(1)])?;
+                io::copy(&mut result.whole.part(span).reader(), out)?;
+            }
+            out.write_all(b"]")
+        };
+        if self.files.are_in_memory {
+            let mut list = Vec::new();
+            write(&mut list)?;
+            return self.add(list, "json").map(drop);
+        }
+        write(self.files.capture.start_part("json")?)?;
+        self.add_written().map(drop)
+    }
+
     fn take_json(&mut self, result: &ToolResult, span: &Range<u64>) -> Result<usize, CaptureError> {
         let json = result.whole.part(span);
         if let Some(json) = json.in_memory() {
@@ -255,20 +326,117 @@ impl<'a> Captured<'a> {
     }
 
     /// Takes structured content, unless it says what a text block says: the same JSON, or an object
-    /// with that text in it.
+    /// with that text in it. So many more texts follow.
     fn take_structured(
         &mut self,
         result: &ToolResult,
         span: &Range<u64>,
+        following: usize,
     ) -> Result<(), CaptureError> {
         let cut = if let Some(cut) = self.said_already(result, span)? {
             cut
+        } else if result.binaries.within(span).next().is_some() {
+            return self.take_around_files(result, span, following);
         } else {
             let payload = self.take_json(result, span)?;
             Cut { span: span.clone(), payload, encoding: Encoding::Json, slice: None }
         };
         self.cut(cut);
         Ok(())
+    }
+
+    /// Takes structured content with the addresses of the files in it in their place.
+    fn take_around_files(
+        &mut self,
+        result: &ToolResult,
+        span: &Range<u64>,
+        following: usize,
+    ) -> Result<(), CaptureError> {
+        let payload = self.payloads.len();
+        let mut addresses = self.addresses(result, span, following).into_iter();
+        let mut json = Vec::new();
+        let part = if self.files.are_in_memory {
+            None
+        } else {
+            Some(self.files.capture.start_part("json")?)
+        };
+        let mut sink: Box<dyn Write> = match part {
+            Some(part) => Box::new(part),
+            None => Box::new(&mut json),
+        };
+        let (mut at, mut cuts) = (0, Vec::new());
+        for piece in result.structured_pieces() {
+            let length = io::copy(&mut result.whole.part(&piece).reader(), &mut sink)?;
+            let length = usize::try_from(length).map_err(io::Error::other)?;
+            let slice = Some(at..at + length);
+            cuts.push(Cut { span: piece, payload, encoding: Encoding::Json, slice });
+            at += length;
+            if let Some(address) = addresses.next() {
+                sink.write_all(address.as_bytes())?;
+                at += address.len();
+            }
+        }
+        drop(sink);
+        self.files.cuts.extend(cuts);
+        if self.files.are_in_memory {
+            self.add(json, "json").map(drop)
+        } else {
+            self.add_written().map(drop)
+        }
+    }
+
+    /// Takes a text that is JSON with the addresses of the files in it in their place.
+    fn take_text_around_files(
+        &mut self,
+        result: &ToolResult,
+        span: &Range<u64>,
+        following: usize,
+    ) -> Result<(), CaptureError> {
+        let payload = self.payloads.len();
+        let mut addresses = self.addresses(result, span, following).into_iter();
+        let mut text = Vec::new();
+        let sink: &mut (dyn Write + Send) = if self.files.are_in_memory {
+            &mut text
+        } else {
+            self.files.capture.start_part("json")?
+        };
+        let (mut at, mut cuts) = (0, Vec::new());
+        for piece in result.binaries.around(&inside(span)) {
+            // What stands around a piece takes the place of its quotes.
+            let json = result.whole.part(&(piece.start - 1..piece.end + 1));
+            let length = match unescape::part(&json, sink) {
+                Ok(length) => length,
+                Err(Trouble::Io(error)) => return Err(error.into()),
+                Err(Trouble::NotText) => {
+                    self.files.capture.discard_part()?;
+                    let payload = self.take_json(result, span)?;
+                    let (span, encoding) = (span.clone(), Encoding::Json);
+                    self.cut(Cut { span, payload, encoding, slice: None });
+                    return Ok(());
+                }
+            };
+            let slice = Some(at..at + length);
+            cuts.push(Cut { span: piece, payload, encoding: Encoding::Inside, slice });
+            at += length;
+            if let Some(address) = addresses.next() {
+                sink.write_all(address.as_bytes())?;
+                at += address.len();
+            }
+        }
+        self.files.cuts.extend(cuts);
+        if self.files.are_in_memory {
+            self.add(text, "json").map(drop)
+        } else {
+            self.add_written().map(drop)
+        }
+    }
+
+    /// The addresses of the files in the payload that comes next, before so many others.
+    fn addresses(&self, result: &ToolResult, span: &Range<u64>, following: usize) -> Vec<String> {
+        let first_file = self.payloads.len() + 1 + following;
+        let id = self.files.capture.id();
+        let files = result.binaries.within(span).map(|binary| binary.file);
+        files.map(|file| Address::of(id, first_file + file).to_string()).collect()
     }
 
     /// Where structured content stands that another payload says.
@@ -302,7 +470,7 @@ impl<'a> Captured<'a> {
 }
 
 impl Files<'_> {
-    /// Writes the payloads that are in memory, and what is left of the result.
+    /// Writes the payloads that are in memory, the result's files, and what is left of the result.
     pub(crate) fn write(
         &mut self,
         result: &ToolResult,
@@ -312,6 +480,7 @@ impl Files<'_> {
             self.capture.start_part(extension)?.write_all(payload)?;
             self.capture.end_part()?;
         }
+        self.write_files(result, payloads.len())?;
         self.cuts.sort_by_key(|cut| cut.span.start);
         let mut cut_out = 0;
         for cut in self.cuts.drain(..) {
@@ -329,6 +498,44 @@ impl Files<'_> {
         }
         Ok(())
     }
+}
+
+impl Files<'_> {
+    /// Writes the files of the result, decoded, behind its texts.
+    fn write_files(&mut self, result: &ToolResult, texts: usize) -> Result<(), CaptureError> {
+        let mut namer = Namer::default();
+        for (file, draft) in result.binaries.files.iter().enumerate() {
+            let told = namer.name(&draft.media, draft.called.as_deref());
+            let encoded = &result.binaries.all[draft.binary].encoded;
+            let part = self.capture.start_part(told.extension())?;
+            io::copy(&mut encoded.open(&result.whole), part)?;
+            let written = self.capture.map_last_part()?;
+            self.told.push(told.facts(texts + file, &written));
+        }
+        let is_cut = |inside: &Range<u64>| {
+            self.cuts.iter().any(|cut| cut.span.start <= inside.start && inside.end <= cut.span.end)
+        };
+        let cuts: Vec<Cut> = result
+            .binaries
+            .all
+            .iter()
+            // What is written otherwise than we would stays in the template.
+            .filter(|binary| binary.encoded.form == Form::Canonical && !is_cut(&binary.inside))
+            .map(|Binary { encoded, file, .. }| Cut {
+                span: encoded.letters.clone(),
+                payload: texts + file,
+                encoding: Encoding::Base64,
+                slice: None,
+            })
+            .collect();
+        self.cuts.extend(cuts);
+        Ok(())
+    }
+}
+
+/// What is known of a result that is nothing but files.
+fn no_tables() -> Facts {
+    Facts { payload: Some(0), tables: Some(Vec::new()), ..Facts::default() }
 }
 
 /// What a text's file ends with, most likely: it is renamed if that turns out to be wrong.

@@ -34,7 +34,7 @@ pub(crate) fn oversized(
         Limit::Always => return Ok(Some(weight)),
         Limit::Over { tokens, bytes } => (tokens, bytes),
     };
-    let bytes: u64 = result.readable().map(|span| span.end - span.start).sum();
+    let bytes = result.readable_bytes();
     if !limit.may_be_over(bytes) {
         return Ok(None);
     }
@@ -47,6 +47,7 @@ pub(crate) fn oversized(
     }
     let (mut tokens_left, mut bytes_left) = (tokens, max_bytes.unwrap_or(u64::MAX));
     for span in result.readable() {
+        let span = &span;
         // Most of what is too large is so in its beginning.
         let head = HEAD_BYTES * (tokens_left + tokenizer.max_token_bytes());
         if span.end - span.start > 4 * head {

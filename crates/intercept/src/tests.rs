@@ -1,13 +1,17 @@
 //! Results in, replacements out; and what was kept is what came.
 
+mod files;
+
 use std::fmt::Write as _;
 
 use forebay_proxy::{
     body::Source,
+    chain::{Caller, Params},
     session::{FromClient, Session},
+    telemetry,
 };
 use forebay_records::tokens_up_to;
-use forebay_store::{Counts, Dataset, Durability, Filter, Retention, Store};
+use forebay_store::{Counts, Dataset, Durability, Filter, Noted, Passed, Retention, Store};
 use forebay_wire::Line;
 use serde_json::{Value, json};
 
@@ -51,7 +55,9 @@ impl Bench {
 
     /// What becomes of a result.
     fn result_of(&self, tool: &str, result: &str) -> Verdict {
-        self.keeper.on_result(&call(tool), &Payload::from(result.as_bytes().to_vec())).unwrap()
+        self.keeper
+            .on_result(&call(tool), &Payload::from(result.as_bytes().to_vec()), &Caller::default())
+            .unwrap()
     }
 
     /// The replacement of a result, and the dataset that it became.
@@ -70,11 +76,9 @@ impl Bench {
 
 fn usage_written_to(written: &Arc<Mutex<Vec<Written>>>) -> Usage {
     let written = written.clone();
-    Usage::new(move |counts| {
-        let owned = |(upstream, tool, counts): &(&str, &str, Counts)| {
-            ((*upstream).to_owned(), (*tool).to_owned(), *counts)
-        };
-        written.lock().extend(counts.iter().map(owned));
+    Usage::new(move |all, _| {
+        let owned = |it: &Passed<'_>| (it.server.to_owned(), it.tool.to_owned(), it.counts);
+        written.lock().extend(all.iter().map(owned));
         Ok(())
     })
 }
@@ -90,11 +94,28 @@ fn router() -> Router {
 }
 
 fn call(tool: &str) -> Arc<Call> {
-    let line = json!({"id": 1, "method": "tools/call", "params": {"name": tool}}).to_string();
-    let Line::Message(envelope) = Line::of(line.as_bytes()) else { panic!() };
+    call_in(tool, None)
+}
+
+/// A call in a session that was opened with a revision.
+fn call_in(tool: &str, revision: Option<&str>) -> Arc<Call> {
+    asked_in("tools/call", Some(tool), revision)
+}
+
+fn asked_in(method: &str, tool: Option<&str>, revision: Option<&str>) -> Arc<Call> {
     let mut session = Session::new(router());
-    match session.client_sent(&envelope, Source::Line(line.as_bytes())) {
-        FromClient::ToolCall(call) => call,
+    let mut sent = |line: &str| {
+        let Line::Message(envelope) = Line::of(line.as_bytes()) else { panic!() };
+        session.client_sent(&envelope, Source::Line(line.as_bytes()))
+    };
+    if let Some(revision) = revision {
+        let params = json!({ "protocolVersion": revision });
+        sent(&json!({"id": 0, "method": "initialize", "params": params}).to_string());
+    }
+    let params = tool.map(|tool| json!({"name": tool})).unwrap_or_default();
+    let line = json!({"id": 1, "method": method, "params": params}).to_string();
+    match sent(&line) {
+        FromClient::ToolCall(call) | FromClient::Resources(call) => call,
         other => panic!("{other:?}"),
     }
 }
@@ -137,8 +158,14 @@ fn records_in_a_text_block_are_kept_and_described() {
     let (replacement, dataset) = bench.kept(&result);
     let summary = replacement["content"][0]["text"].as_str().unwrap();
     insta::assert_snapshot!("records", settled(summary, &dataset));
-    assert_eq!(replacement["content"][1]["text"], "Done.");
-    assert_eq!(replacement["content"][2]["type"], "image");
+    let link = json!({
+        "type": "resource_link", "uri": format!("forebay://dataset/{}?block=0", dataset.id()),
+        "name": format!("{}_data.json", dataset.id()), "mimeType": "application/json",
+        "size": text.len(),
+    });
+    assert_eq!(replacement["content"][1], link);
+    assert_eq!(replacement["content"][2]["text"], "Done.");
+    assert_eq!(replacement["content"][3]["type"], "image");
     assert_eq!(replacement["_meta"], result["_meta"]);
     assert!(replacement.get("structuredContent").is_none());
 
@@ -188,8 +215,9 @@ fn many_small_blocks_are_kept_together() {
     blocks.insert(7, json!({"type": "image", "data": "aGk=", "mimeType": "image/png"}));
     let result = json!({"content": blocks, "_meta": {"trace": "x"}});
     let (replacement, dataset) = bench.kept(&result);
-    assert_eq!(replacement["content"].as_array().unwrap().len(), 2, "the summary and the image");
-    assert_eq!(replacement["content"][1]["type"], "image");
+    let kinds: Vec<&Value> =
+        replacement["content"].as_array().unwrap().iter().map(|block| &block["type"]).collect();
+    assert_eq!(kinds, ["text", "resource_link", "image"], "the summary, its link, the image");
     assert_eq!(dataset.metadata().description.record_count, Some(300));
     assert_eq!(dataset.metadata().description.schema.as_ref().unwrap().fields[0].name(), "id");
     assert_eq!(restored(&dataset), result);
@@ -203,12 +231,24 @@ fn many_small_blocks_are_kept_together() {
 }
 
 #[test]
+fn of_several_blocks_it_is_said_which_one_is_described_and_where_the_others_are() {
+    let bench = Bench::new();
+    let block = |count: u64| json!({"type": "text", "text": orders(count).to_string()});
+    let (replacement, dataset) = bench.kept(&json!({"content": [block(80), block(60)]}));
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
+    assert!(summary.contains("- Total records: 80 (json; block 0 of 2, from 0)"), "{summary}");
+    assert!(summary.contains("\nThe block is kept in "), "{summary}");
+    assert!(summary.contains("\nBeside it: "), "{summary}");
+    assert_eq!(dataset.metadata().description.record_count, Some(80));
+}
+
+#[test]
 fn of_thousands_of_blocks_none_is_passed_over() {
     let bench = Bench::new();
     let block = |index: u32| json!({"type": "text", "text": format!("line {index}")});
     let result = json!({"content": (0..30_000).map(block).collect::<Vec<_>>()});
     let (replacement, dataset) = bench.kept(&result);
-    assert_eq!(replacement["content"].as_array().unwrap().len(), 1);
+    assert_eq!(replacement["content"].as_array().unwrap().len(), 2, "the summary and its link");
     assert_eq!(dataset.metadata().description.record_count, Some(30_000));
     assert_eq!(restored(&dataset), result);
 
@@ -277,7 +317,10 @@ fn what_no_parser_would_give_back_is_given_back() {
     let at = result.len() / 2;
     result[at] = 0xFF;
     let payload = Payload::from(result.clone());
-    assert!(matches!(bench.keeper.on_result(&call("list"), &payload), Ok(Verdict::Replace(_))));
+    assert!(matches!(
+        bench.keeper.on_result(&call("list"), &payload, &Caller::default()),
+        Ok(Verdict::Replace(_))
+    ));
     let mut bytes = Vec::new();
     restore(&bench.last(), &mut bytes).unwrap();
     assert!(bytes == result, "no UTF-8, byte for byte");
@@ -447,11 +490,11 @@ fn a_store_that_fails_is_an_error_for_the_chain_to_pass_over() {
     let mut bench = Bench::new();
     std::fs::write(bench.home.path().join("datasets"), b"in the way").unwrap();
     let payload = Payload::from(text_result(&"x y ".repeat(5000)).to_string().into_bytes());
-    let error = bench.keeper.on_result(&call("list"), &payload).unwrap_err();
+    let error = bench.keeper.on_result(&call("list"), &payload, &Caller::default()).unwrap_err();
     assert_eq!(error.to_string(), "cannot keep the result");
 
     bench.keeper.policy.on_store_failure = OnStoreFailure::Error;
-    let verdict = bench.keeper.on_result(&call("list"), &payload).unwrap();
+    let verdict = bench.keeper.on_result(&call("list"), &payload, &Caller::default()).unwrap();
     let Verdict::Replace(refusal) = verdict else { panic!("the result has passed") };
     let refusal: Value = serde_json::from_slice(&refusal).unwrap();
     assert_eq!(refusal["isError"], true);
@@ -476,7 +519,7 @@ fn output_schemas_can_be_widened_instead() {
 #[test]
 fn rules_decide_for_their_tools() {
     let mut bench = Bench::new();
-    let rule = |pattern: &str, when| ToolRule { pattern: Glob::new(pattern), when };
+    let rule = |pattern: &str, when| ToolRule { when: Some(when), ..ToolRule::of(pattern) };
     bench.keeper.policy.tools = vec![
         rule("always_*", When::Always),
         rule("never_*", When::Never),
@@ -537,7 +580,8 @@ fn a_capture_is_counted_soon_with_all_that_came_before() {
     notice("small", 20);
     // No results.
     bench.keeper.notices(&Moment::Answer(SubjectKind::ToolList, &call("list"), 9));
-    bench.keeper.notices(&Moment::Call(&call("list")));
+    let params = Payload::from(b"{}".to_vec());
+    bench.keeper.notices(&Moment::Call(&call("list"), &Params::from(&params)));
     assert_eq!(bench.written.lock().len(), 0, "nothing but in memory");
     let (replacement, dataset) = bench.kept(&text_result(&orders(300).to_string()));
     bench.keeper.usage.write_down();
@@ -564,9 +608,9 @@ fn counts_that_could_not_be_written_are_written_with_the_next() {
     let attempts = Arc::new(Mutex::new(Vec::new()));
     let usage = Usage::new({
         let attempts = attempts.clone();
-        move |counts| {
+        move |passed, _| {
             let mut attempts = attempts.lock();
-            attempts.push(counts[0].2.results);
+            attempts.push(passed[0].counts.results);
             if attempts.len() == 1 { Err("disk full".into()) } else { Ok(()) }
         }
     });
@@ -581,10 +625,40 @@ fn counts_that_could_not_be_written_are_written_with_the_next() {
 #[test]
 fn what_is_left_is_written_when_the_session_is_over() {
     let (sender, receiver) = std::sync::mpsc::channel();
-    let usage = Usage::new(move |counts| Ok(sender.send(counts[0].1.to_owned())?));
+    let usage = Usage::new(move |passed, _| Ok(sender.send(passed[0].tool.to_owned())?));
     usage.saw(&call("list"), 1);
     drop(usage);
     assert_eq!(receiver.recv().unwrap(), "list");
+}
+
+#[test]
+fn what_becomes_of_results_is_noted_and_what_tools_cost() {
+    let noted = Arc::new(Mutex::new(Noted::default()));
+    let usage = Usage::new({
+        let noted = noted.clone();
+        move |_, new| {
+            *noted.lock() = new.clone();
+            Ok(())
+        }
+    });
+    usage.answered(&call("list"), telemetry::Outcome::Error);
+    usage.answered(&asked_in("resources/list", None, None), telemetry::Outcome::Error);
+    usage.answered(&call("list"), telemetry::Outcome::Result);
+    usage.gave_again(&call("again"));
+    let id = DatasetId::parse("k3v9x2ma").unwrap();
+    usage.told(&call("x"), "analyze", "FROM a", std::slice::from_ref(&id), 7);
+    usage.told(&call("x"), "analyze", "FROM b", &[], 3);
+    usage.offered(5);
+    usage.write_down();
+    let noted = noted.lock().clone();
+    let events: Vec<(&str, Outcome)> =
+        noted.events.iter().map(|event| (event.tool.as_str(), event.outcome)).collect();
+    assert_eq!(events, [("list", Outcome::Failed), ("again", Outcome::Again)]);
+    let questions: Vec<_> = noted.questions.iter().map(|it| (&it.dataset, &*it.what)).collect();
+    assert_eq!(questions, [(&id, "FROM a")]);
+    let mut tallies: Vec<_> = noted.tallies.iter().map(|it| (&*it.what, it.count)).collect();
+    tallies.sort_unstable();
+    assert_eq!(tallies, [(DEFINITION_TOKENS, 5), (REPLY_TOKENS, 10)]);
 }
 
 #[test]

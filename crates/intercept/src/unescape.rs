@@ -7,6 +7,7 @@ use std::{
     thread,
 };
 
+use forebay_proxy::body::Payload;
 use forebay_records::both;
 use forebay_wire::{escapes, syntax::Utf8Check};
 
@@ -60,6 +61,36 @@ pub(crate) fn copy(json: &mut dyn Read, sink: &mut (dyn Write + Send)) -> Result
         }
         copied
     })
+}
+
+/// Writes what a string says, in memory or not, to `sink`; returns how long that is.
+pub(crate) fn part(json: &Payload, sink: &mut (dyn Write + Send)) -> Result<usize, Trouble> {
+    if let Some(json) = json.in_memory() {
+        let text = whole(json)?;
+        sink.write_all(&text)?;
+        return Ok(text.len());
+    }
+    let mut counted = Counted { sink, bytes: 0 };
+    copy(&mut *json.reader(), &mut counted)?;
+    Ok(counted.bytes)
+}
+
+/// Counts what is written.
+struct Counted<'a> {
+    sink: &'a mut (dyn Write + Send),
+    bytes: usize,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let count = self.sink.write(buffer)?;
+        self.bytes += count;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
 }
 
 /// Decodes a string piece by piece, each into a buffer that `take` may keep; `take` says whether to go

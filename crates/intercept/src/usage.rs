@@ -1,16 +1,27 @@
-//! Counts what passes, and has the counts written down now and then.
+//! Counts what passes, and has the counts written down now and then, with what has happened lately.
 //!
 //! Counting is done in memory, on the relay's own thread. What has been counted is written a moment
 //! after each capture, when its summary is on its way, some seconds after anything else, and when the
 //! session is over; so a process that is killed loses the last seconds' counts at most. A captured
 //! result counts by itself: whoever finds it counts it.
 
-use std::{collections::HashMap, sync::Arc, thread, time::Duration};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use forebay_proxy::{chain::HookError, router::UpstreamName, session::Call};
-use forebay_store::Counts;
+use forebay_proxy::{
+    chain::HookError,
+    router::UpstreamName,
+    session::Call,
+    telemetry::{self, Telemetry},
+};
+use forebay_store::{Counts, DatasetId, Event, Noted, Outcome, Passed, Question, SizeClass, Tally};
+use jiff::Timestamp;
 
 use crate::events;
 
@@ -30,24 +41,116 @@ struct Shared {
     write: Mutex<Box<Write>>,
 }
 
-type Write = dyn FnMut(&[(&str, &str, Counts)]) -> Result<(), HookError> + Send;
+type Write = dyn FnMut(&[Passed<'_>], &Noted) -> Result<(), HookError> + Send;
+
+/// The tally of tokens that replies of injected tools have had, by tool.
+pub const REPLY_TOKENS: &str = "reply tokens";
+/// The tally of tokens that definitions of injected tools have had, each time that they were listed.
+pub const DEFINITION_TOKENS: &str = "definition tokens";
+/// How many calls, and how many questions, wait to be written at most; the oldest are let go.
+const MAX_NOTED: usize = 1_000;
+/// How much of a question is noted.
+const MAX_QUESTION_CHARS: usize = 2_000;
+/// Those of a tool, by how long its results are.
+type BySize = [Counts; SizeClass::ALL.len()];
 
 /// What has been counted and not been written.
 #[derive(Default)]
 struct Pending {
     // An entry stays when it has been written: counting a known tool allocates nothing.
-    counts: HashMap<UpstreamName, HashMap<String, Counts>>,
+    counts: HashMap<UpstreamName, HashMap<String, BySize>>,
+    seen: VecDeque<Seen>,
+    questions: VecDeque<Question>,
+    tallies: HashMap<(String, &'static str), u64>,
     is_waiting: bool,
     is_urgent: bool,
     is_over: bool,
 }
 
+/// A call that was answered. What is noted of each costs next to nothing: the relay waits.
+struct Seen {
+    at: Timestamp,
+    upstream: UpstreamName,
+    tool: Option<Arc<str>>,
+    client: Option<Arc<str>>,
+    bytes: u64,
+    took: Duration,
+    outcome: Outcome,
+    why: Why,
+    dataset: Option<DatasetId>,
+}
+
+/// Why a result was kept, or not.
+#[derive(Debug, Clone)]
+pub(crate) enum Why {
+    /// It is too large.
+    TooLarge,
+    /// Somebody reads it.
+    Read,
+    /// It is short.
+    Short,
+    /// Results of this tool are never kept.
+    Never,
+    /// It is an error.
+    Error,
+    /// The same was asked before.
+    Known,
+    /// It could not be kept.
+    NotKept(String),
+}
+
+impl Why {
+    fn told(&self) -> String {
+        match self {
+            Self::TooLarge => "too large for the model".to_owned(),
+            Self::Read => "read by a model".to_owned(),
+            Self::Short => "short enough".to_owned(),
+            Self::Never => "never kept, by rule or because it draws its own view".to_owned(),
+            Self::Error => "an error of the server's".to_owned(),
+            Self::Known => "the same call as before".to_owned(),
+            Self::NotKept(why) => format!("could not be kept: {why}"),
+        }
+    }
+}
+
+impl Seen {
+    fn event(&self) -> Event {
+        let text = |text: &Option<Arc<str>>| text.as_deref().unwrap_or_default().to_owned();
+        Event {
+            at: self.at,
+            server: self.upstream.as_str().to_owned(),
+            tool: text(&self.tool),
+            client: text(&self.client),
+            bytes: self.bytes,
+            millis: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
+            outcome: self.outcome,
+            why: self.why.told(),
+            dataset: self.dataset.clone(),
+        }
+    }
+}
+
+/// Counts that are about to be written.
+struct Taken {
+    upstream: UpstreamName,
+    tool: String,
+    size: SizeClass,
+    counts: Counts,
+}
+
+impl Taken {
+    fn passed(&self) -> Passed<'_> {
+        let (server, tool) = (self.upstream.as_str(), self.tool.as_str());
+        Passed { server, tool, size: self.size, counts: self.counts }
+    }
+}
+
 impl Usage {
-    /// Counts that are handed to `write` by upstream and tool, to be added to those before. It is
-    /// called, even without any, when a result has been captured, and not before there is something to
-    /// write.
+    /// Counts that are handed to `write` by upstream, tool and size, to be added to those before, with what
+    /// has happened meanwhile. It is called, even without any, when a result has been captured, and not
+    /// before there is something to write.
     pub fn new(
-        write: impl FnMut(&[(&str, &str, Counts)]) -> Result<(), HookError> + Send + 'static,
+        write: impl FnMut(&[Passed<'_>], &Noted) -> Result<(), HookError> + Send + 'static,
     ) -> Self {
         let shared = Arc::new(Shared {
             pending: Mutex::default(),
@@ -79,6 +182,58 @@ impl Usage {
         self.0.changed.notify_one();
     }
 
+    /// Counts a result that was given again.
+    pub fn gave_again(&self, call: &Call) {
+        self.count(call, Counts { cached: 1, ..Counts::default() });
+        self.became(call, 0, Outcome::Again, Why::Known, None);
+    }
+
+    /// Notes what became of a result.
+    pub(crate) fn became(
+        &self,
+        call: &Call,
+        bytes: u64,
+        outcome: Outcome,
+        why: Why,
+        dataset: Option<DatasetId>,
+    ) {
+        let seen = Seen {
+            at: Timestamp::now(),
+            upstream: call.upstream.clone(),
+            tool: call.shared_tool(),
+            client: call.client.clone(),
+            bytes,
+            took: call.asked_at.elapsed(),
+            outcome,
+            why,
+            dataset,
+        };
+        let mut pending = self.0.pending();
+        push(&mut pending.seen, seen);
+        self.0.wake(&mut pending);
+    }
+
+    /// Notes that an injected tool has told something, and which datasets it was asked of.
+    pub fn told(&self, call: &Call, tool: &str, what: &str, datasets: &[DatasetId], tokens: u64) {
+        let what: String = what.chars().take(MAX_QUESTION_CHARS).collect();
+        let client = call.client.as_deref().unwrap_or_default();
+        let mut pending = self.0.pending();
+        for dataset in datasets {
+            let (dataset, at) = (dataset.clone(), Timestamp::now());
+            let (tool, client, what) = (tool.to_owned(), client.to_owned(), what.clone());
+            push(&mut pending.questions, Question { dataset, at, tool, client, what });
+        }
+        *pending.tallies.entry((tool.to_owned(), REPLY_TOKENS)).or_default() += tokens;
+        self.0.wake(&mut pending);
+    }
+
+    /// Counts the definitions of injected tools, which were listed.
+    pub fn offered(&self, tokens: u64) {
+        let mut pending = self.0.pending();
+        *pending.tallies.entry(("tools/list".to_owned(), DEFINITION_TOKENS)).or_default() += tokens;
+        self.0.wake(&mut pending);
+    }
+
     /// Counts what was kept out of a list of tools.
     pub fn listed(&self, call: &Call, counts: Counts) {
         self.count_as(call, &call.method, counts);
@@ -92,12 +247,30 @@ impl Usage {
 
     fn count_as(&self, call: &Call, tool: &str, counts: Counts) {
         let mut pending = self.0.pending();
-        pending.add(&call.upstream, tool, counts);
-        if !pending.is_waiting {
-            pending.is_waiting = true;
-            self.0.changed.notify_one();
+        pending.add(&call.upstream, tool, SizeClass::of(counts.bytes), counts);
+        self.0.wake(&mut pending);
+    }
+}
+
+/// What the relay tells of errors: whatever else an upstream answers is seen as a result.
+impl Telemetry for Usage {
+    fn answered(&self, call: &Call, outcome: telemetry::Outcome) {
+        match outcome {
+            telemetry::Outcome::Error if call.tool().is_some() => {
+                self.became(call, 0, Outcome::Failed, Why::Error, None);
+            }
+            // An upstream need not know all that it is asked, such as `server/discover`.
+            telemetry::Outcome::Error | telemetry::Outcome::Result => {}
         }
     }
+}
+
+/// Adds what is new, and lets go of what has waited longest if there is too much.
+fn push<T>(all: &mut VecDeque<T>, new: T) {
+    if all.len() >= MAX_NOTED {
+        all.pop_front();
+    }
+    all.push_back(new);
 }
 
 impl Drop for Usage {
@@ -110,6 +283,14 @@ impl Drop for Usage {
 impl Shared {
     fn pending(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock()
+    }
+
+    /// Has something written some seconds from now.
+    fn wake(&self, pending: &mut Pending) {
+        if !pending.is_waiting {
+            pending.is_waiting = true;
+            self.changed.notify_one();
+        }
     }
 
     /// The thread that writes when nobody else does; it sleeps until there is something to write.
@@ -136,20 +317,18 @@ impl Shared {
         let mut write = self.write.lock();
         let mut pending = self.pending();
         let taken = pending.take();
+        let noted = pending.take_noted();
         let is_urgent = std::mem::take(&mut pending.is_urgent);
         drop(pending);
-        if taken.is_empty() && !is_urgent {
+        if taken.is_empty() && noted.is_empty() && !is_urgent {
             return;
         }
-        let counts: Vec<(&str, &str, Counts)> = taken
-            .iter()
-            .map(|(upstream, tool, counts)| (upstream.as_str(), tool.as_str(), *counts))
-            .collect();
-        if let Err(error) = write(&counts) {
-            // To be tried again with the next ones.
+        let passed: Vec<Passed<'_>> = taken.iter().map(Taken::passed).collect();
+        if let Err(error) = write(&passed, &noted) {
+            // To be tried again with the next ones. What happened is told once, or not at all.
             let mut pending = self.pending();
-            for (upstream, tool, counts) in &taken {
-                pending.add(upstream, tool, *counts);
+            for Taken { upstream, tool, size, counts } in &taken {
+                pending.add(upstream, tool, *size, *counts);
             }
             events::counts_not_written(&error);
         }
@@ -157,21 +336,41 @@ impl Shared {
 }
 
 impl Pending {
-    fn add(&mut self, upstream: &UpstreamName, tool: &str, counts: Counts) {
+    fn add(&mut self, upstream: &UpstreamName, tool: &str, size: SizeClass, counts: Counts) {
         if let Some(known) = self.counts.get_mut(upstream).and_then(|tools| tools.get_mut(tool)) {
-            *known += counts;
+            known[size.index()] += counts;
         } else {
-            self.counts.entry(upstream.clone()).or_default().insert(tool.to_owned(), counts);
+            let mut by_size = BySize::default();
+            by_size[size.index()] = counts;
+            self.counts.entry(upstream.clone()).or_default().insert(tool.to_owned(), by_size);
         }
     }
 
-    fn take(&mut self) -> Vec<(UpstreamName, String, Counts)> {
+    /// What has happened since it was last asked.
+    fn take_noted(&mut self) -> Noted {
+        let tallies = self.tallies.drain().map(|((subject, what), count)| Tally {
+            subject,
+            what: what.to_owned(),
+            count,
+        });
+        Noted {
+            tallies: tallies.collect(),
+            events: self.seen.drain(..).map(|seen| seen.event()).collect(),
+            questions: self.questions.drain(..).collect(),
+        }
+    }
+
+    fn take(&mut self) -> Vec<Taken> {
         self.is_waiting = false;
         let mut taken = Vec::new();
         for (upstream, tools) in &mut self.counts {
-            for (tool, counts) in tools {
-                if *counts != Counts::default() {
-                    taken.push((upstream.clone(), tool.clone(), std::mem::take(counts)));
+            for (tool, by_size) in tools {
+                for (size, counts) in SizeClass::ALL.into_iter().zip(by_size) {
+                    if *counts != Counts::default() {
+                        let (upstream, tool) = (upstream.clone(), tool.clone());
+                        let counts = std::mem::take(counts);
+                        taken.push(Taken { upstream, tool, size, counts });
+                    }
                 }
             }
         }

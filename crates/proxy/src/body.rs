@@ -10,10 +10,10 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     ops::Range,
-    os::unix::fs::FileExt,
     sync::Arc,
 };
 
+use forebay_system::positioned;
 use forebay_wire::{
     Line,
     envelope::LineScanner,
@@ -239,6 +239,11 @@ impl Payload {
         self.span.end - self.span.start
     }
 
+    /// The body that it is a part of, and where it stands there.
+    pub(crate) fn place(&self) -> (&Body, &Range<u64>) {
+        (&self.body, &self.span)
+    }
+
     /// Looks for members of the object that this is, or of each object of the array that it is.
     pub fn outline<const N: usize>(&self, keys: [&'static str; N]) -> io::Result<Outline<N>> {
         match &*self.body {
@@ -263,6 +268,13 @@ impl Payload {
             Body::Memory(memory) => scan::slice(memory, &self.span),
             Body::Spooled { .. } => None,
         }
+    }
+
+    /// The text itself, which must fit into memory.
+    pub fn to_vec(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.reader().read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Reads the text, wherever it is.
@@ -410,7 +422,7 @@ impl Read for FileReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.span.end - self.span.start).unwrap_or(usize::MAX);
         let limit = buffer.len().min(left);
-        let count = self.file.read_at(&mut buffer[..limit], self.span.start)?;
+        let count = positioned::read(self.file, &mut buffer[..limit], self.span.start)?;
         if count == 0 && limit > 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -8,20 +8,39 @@
 mod caller;
 mod deadline;
 mod failure;
+mod inner;
+mod params;
+mod sampling;
 mod timer;
+mod to_client;
 
-use std::{error::Error, fmt::Display, iter, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    fmt::Display,
+    iter,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use forebay_wire::syntax;
 
-pub use self::caller::{Caller, ToClient};
+pub(crate) use self::sampling::Questions;
+pub use self::{
+    caller::Caller,
+    inner::{CallFailure, InnerCall, OfClient, Refusal, ToUpstream, Ways},
+    params::Params,
+    sampling::{Sampling, SamplingFailure},
+    to_client::ToClient,
+};
 use self::{
     deadline::{Outcome, Stage},
     failure::Failure,
+    inner::Origin,
 };
 use crate::{
     body::Payload,
     events,
+    router::Router,
     session::{Call, Subject, SubjectKind},
     telemetry::{self, Telemetry},
 };
@@ -36,7 +55,7 @@ pub trait Interceptor: Send + Sync + 'static {
 
     /// Says whether a hook is to be called at all. Must be quick: every call and every result
     /// waits for it, and what nobody watches passes at once. A call that is watched may be
-    /// overtaken by later ones, so watch only those that you mean to answer.
+    /// overtaken by later ones, so watch only those that you mean to answer or rewrite.
     fn watches(&self, moment: &Moment<'_>) -> bool;
 
     /// Is told once of each answer as it came from the upstream, whether or not anyone watches it.
@@ -56,8 +75,19 @@ pub trait Interceptor: Send + Sync + 'static {
         false
     }
 
-    /// A tool call, before any upstream sees it; `params` is the request's, if it has any. What
-    /// takes long should listen to the `caller`, who may cancel, and tell it of progress.
+    /// Says whether a call that it watches means nothing to the upstream as it came. If its hook fails or is
+    /// late, the client gets an error, as for one that it owns.
+    fn must_see(&self) -> bool {
+        false
+    }
+
+    /// How long [`Interceptor::on_call`] may take for this call; `None` is as long as for any.
+    fn patience(&self, _call: &Call) -> Option<Duration> {
+        None
+    }
+
+    /// A tool call or a request about resources, before any upstream sees it; `params` is the request's,
+    /// if it has any. What takes long should listen to the `caller`, who may cancel, and tell it of progress.
     fn on_call(
         &self,
         _call: &Call,
@@ -67,8 +97,13 @@ pub trait Interceptor: Send + Sync + 'static {
         Ok(CallVerdict::Forward)
     }
 
-    /// A tool's result: of a call, or of a task that a call became.
-    fn on_result(&self, _call: &Call, _result: &Payload) -> Result<Verdict, HookError> {
+    /// A tool's result: of a call, or of a task that a call became. The `caller` can be told of progress.
+    fn on_result(
+        &self,
+        _call: &Call,
+        _result: &Payload,
+        _caller: &Caller,
+    ) -> Result<Verdict, HookError> {
         Ok(Verdict::Pass)
     }
 
@@ -89,8 +124,8 @@ pub type HookError = Box<dyn Error + Send + Sync>;
 /// Something that an interceptor may watch.
 #[derive(Debug, Clone, Copy)]
 pub enum Moment<'a> {
-    /// A tool call on its way to the upstream.
-    Call(&'a Call),
+    /// A tool call, or a request about resources, on its way to the upstream, and what it says.
+    Call(&'a Call, &'a Params<'a>),
     /// Something on its way to the client, and its length.
     Answer(SubjectKind, &'a Call, u64),
 }
@@ -105,6 +140,11 @@ pub enum CallVerdict {
     /// This is its result, as JSON; no upstream is asked. What the call's era asks of every result
     /// is added.
     Answer(Vec<u8>),
+    /// The same, for a result that may be as large as any: the interceptors behind see it first, as if an
+    /// upstream had given it.
+    Result(Vec<u8>),
+    /// It is answered with an error of the protocol; no upstream is asked.
+    Refuse(Refusal),
 }
 
 /// What becomes of what an upstream sent.
@@ -177,7 +217,7 @@ impl Chain {
 
     /// What becomes of a call about which an interceptor has not decided.
     fn without_verdict(&self, stage: &Stage, call: &Call, failure: &Failure) -> CallVerdict {
-        if stage.owns(call) {
+        if stage.must_see() || stage.owns(call) {
             events::own_call_failed(stage.name(), call, failure);
             CallVerdict::Answer(failure.result(call.tool().unwrap_or_default()))
         } else {
@@ -212,16 +252,18 @@ impl Chain {
         self: &Arc<Self>,
         call: Arc<Call>,
         params: Payload,
-        client: Arc<dyn ToClient>,
+        ways: Ways,
+        router: Router,
         then: impl FnOnce(Option<CallVerdict>) + Send + 'static,
     ) {
-        let asking = AskingAboutCall { chain: self.clone(), call, params, client, is_new: false };
+        let chain = self.clone();
+        let asking = AskingAboutCall { chain, call, params, ways, router, is_new: false };
         asking.go_on(0, Box::new(then));
     }
 
     /// Decides about a call without asking anyone, because too many are being worked on.
-    pub(crate) fn turn_away(&self, call: &Call) -> CallVerdict {
-        for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call))) {
+    pub(crate) fn turn_away(&self, call: &Call, params: &Params<'_>) -> CallVerdict {
+        for stage in self.stages.iter().filter(|stage| stage.watches(&Moment::Call(call, params))) {
             if let CallVerdict::Answer(json) = self.without_verdict(stage, call, &Failure::Busy) {
                 return CallVerdict::Answer(call.era.completed(json));
             }
@@ -233,12 +275,14 @@ impl Chain {
     fn hook_for(&self, kind: SubjectKind) -> (AnswerHook, &'static str, Duration) {
         let Deadlines { result, tool_list, handshake, .. } = self.deadlines;
         match kind {
-            SubjectKind::Result => (|i, call, part| i.on_result(call, part), "on_result", result),
+            SubjectKind::Result => {
+                (|i, call, part, caller| i.on_result(call, part, caller), "on_result", result)
+            }
             SubjectKind::ToolList => {
-                (|i, call, part| i.on_tool_list(call, part), "on_tool_list", tool_list)
+                (|i, call, part, _| i.on_tool_list(call, part), "on_tool_list", tool_list)
             }
             SubjectKind::Handshake => {
-                (|i, call, part| i.on_handshake(call, part), "on_handshake", handshake)
+                (|i, call, part, _| i.on_handshake(call, part), "on_handshake", handshake)
             }
         }
     }
@@ -249,6 +293,7 @@ impl Chain {
         self: &Arc<Self>,
         subject: &Subject,
         original: Payload,
+        ways: &Ways,
         then: impl FnOnce(Option<Payload>) + Send + 'static,
     ) {
         let Subject { kind, call, .. } = subject;
@@ -258,6 +303,8 @@ impl Chain {
             kind: *kind,
             current: original,
             is_new: false,
+            first: 0,
+            back: Some(Back::of(ways)),
         };
         asking.go_on(self.stages.len(), Box::new(then));
     }
@@ -269,7 +316,8 @@ struct AskingAboutCall {
     call: Arc<Call>,
     /// As they came, or as an interceptor has rewritten them.
     params: Payload,
-    client: Arc<dyn ToClient>,
+    ways: Ways,
+    router: Router,
     is_new: bool,
 }
 
@@ -280,19 +328,29 @@ impl AskingAboutCall {
     fn go_on(self, first: usize, then: AboutCall) {
         let chain = self.chain.clone();
         let mut rest = chain.stages.iter().enumerate().skip(first);
-        let Some((place, stage)) = rest.find(|(_, stage)| stage.watches(&Moment::Call(&self.call)))
-        else {
+        let is_watching = |(_, stage): &(usize, &Stage)| {
+            stage.watches(&Moment::Call(&self.call, &Params::from(&self.params)))
+        };
+        let Some((place, stage)) = rest.find(is_watching) else {
             let rewritten = self.params.in_memory().filter(|_| self.is_new).map(<[u8]>::to_vec);
             return then(Some(rewritten.map_or(CallVerdict::Forward, CallVerdict::Rewrite)));
         };
-        let caller = Caller::of(&self.call, &self.client);
+        let caller = Caller::of(Origin {
+            chain: chain.clone(),
+            place,
+            call: self.call.clone(),
+            params: self.params.clone(),
+            ways: self.ways.clone(),
+            router: self.router.clone(),
+            meta: OnceLock::new(),
+        });
         self.call.on_cancel({
             let caller = caller.clone();
             move || caller.cancel()
         });
         let (call, params, told) = (self.call.clone(), self.params.clone(), caller.clone());
         stage.run(
-            chain.deadlines.call,
+            stage.patience(&call).unwrap_or(chain.deadlines.call),
             &call,
             &caller,
             |interceptor| interceptor.on_call(&call, &params, &told),
@@ -308,6 +366,8 @@ impl AskingAboutCall {
             Outcome::Done(CallVerdict::Forward) => Ok(CallVerdict::Forward),
             Outcome::Done(CallVerdict::Rewrite(json)) => one_line(json).map(CallVerdict::Rewrite),
             Outcome::Done(CallVerdict::Answer(json)) => one_line(json).map(CallVerdict::Answer),
+            Outcome::Done(CallVerdict::Result(json)) => one_line(json).map(CallVerdict::Result),
+            Outcome::Done(CallVerdict::Refuse(refusal)) => Ok(CallVerdict::Refuse(refusal)),
             Outcome::Failed(failure) => Ok(chain.without_verdict(stage, &self.call, &failure)),
             Outcome::Cancelled => return then(None),
         };
@@ -320,8 +380,33 @@ impl AskingAboutCall {
             CallVerdict::Answer(json) => {
                 return then(Some(CallVerdict::Answer(self.call.era.completed(json))));
             }
+            CallVerdict::Result(json) => {
+                let json = self.call.era.completed(json);
+                return self.has_result(place, json, then);
+            }
+            CallVerdict::Refuse(refusal) => return then(Some(CallVerdict::Refuse(refusal))),
         }
         self.go_on(place + 1, then);
+    }
+
+    /// Takes a result that an interceptor has made through those behind it.
+    fn has_result(self, place: usize, json: Vec<u8>, then: AboutCall) {
+        let (chain, kind, first) = (self.chain, SubjectKind::Result, place + 1);
+        if !self.call.is_inner() {
+            let moment = Moment::Answer(kind, &self.call, json.len() as u64);
+            chain.stages[first..].iter().for_each(|stage| stage.notice(&moment));
+        }
+        let (current, end) = (json.clone().into(), chain.stages.len());
+        let back = Some(Back::of(&self.ways));
+        let call = self.call;
+        let asking = AskingAboutAnswer { chain, call, kind, current, is_new: false, first, back };
+        asking.go_on(
+            end,
+            Box::new(move |revised: Option<Payload>| {
+                let revised = revised.as_ref().and_then(Payload::in_memory);
+                then(Some(CallVerdict::Answer(revised.map_or(json, <[u8]>::to_vec))));
+            }),
+        );
     }
 }
 
@@ -333,6 +418,23 @@ struct AskingAboutAnswer {
     /// As it came, or what an interceptor has put in its place.
     current: Payload,
     is_new: bool,
+    /// Those before this one are not asked.
+    first: usize,
+    /// The ways to whoever waits for it, if anyone can be reached.
+    back: Option<Back>,
+}
+
+/// The ways from a hook that looks at an answer.
+#[derive(Clone)]
+struct Back {
+    client: Arc<dyn ToClient>,
+    sampling: Option<Sampling>,
+}
+
+impl Back {
+    fn of(ways: &Ways) -> Self {
+        Self { client: ways.client.clone(), sampling: ways.sampling.clone() }
+    }
 }
 
 type AboutAnswer = Box<dyn FnOnce(Option<Payload>) + Send>;
@@ -342,17 +444,22 @@ impl AskingAboutAnswer {
     fn go_on(self, end: usize, then: AboutAnswer) {
         let chain = self.chain.clone();
         let moment = Moment::Answer(self.kind, &self.call, self.current.bytes());
-        let mut rest = chain.stages[..end].iter().enumerate().rev();
+        let mut rest = chain.stages[..end].iter().enumerate().skip(self.first).rev();
         let Some((place, stage)) = rest.find(|(_, stage)| stage.watches(&moment)) else {
             return then(self.is_new.then_some(self.current));
         };
         let (hook, name, deadline) = chain.hook_for(self.kind);
         let (call, part) = (self.call.clone(), self.current.clone());
+        let caller = match self.back.clone() {
+            Some(Back { client, sampling }) => Caller::of_answer(&call, client, sampling),
+            None => Caller::default(),
+        };
+        let told = caller.clone();
         stage.run(
             deadline,
             &call,
-            &Caller::default(),
-            |interceptor| hook(interceptor, &call, &part),
+            &caller,
+            |interceptor| hook(interceptor, &call, &part, &told),
             move |outcome| self.decided(place, name, outcome, then),
         );
     }
@@ -379,7 +486,7 @@ pub fn with_causes(error: &(dyn Error + 'static)) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-type AnswerHook = fn(&dyn Interceptor, &Call, &Payload) -> Result<Verdict, HookError>;
+type AnswerHook = fn(&dyn Interceptor, &Call, &Payload, &Caller) -> Result<Verdict, HookError>;
 
 /// Makes sure that what an interceptor gives is JSON that fits on one line.
 fn one_line(mut json: Vec<u8>) -> Result<Vec<u8>, syntax::NotJson> {

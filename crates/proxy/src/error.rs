@@ -33,6 +33,12 @@ pub enum ProxyError {
          clients must show"
     )]
     OpenToAll(SocketAddr),
+    /// Whoever can reach the address could see what was kept, and nothing else listens there.
+    #[error(
+        "{0} can be reached from other machines; listen on an address of this machine alone, such as \
+         127.0.0.1"
+    )]
+    NotThisMachine(SocketAddr),
     /// What should lead to an upstream is no such URL. It is not repeated: it may hold a secret.
     #[error("this is no URL of an upstream: {hint}")]
     UpstreamUrl {

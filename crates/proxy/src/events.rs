@@ -2,6 +2,7 @@
 
 use std::{fmt::Display, io};
 
+use forebay_system::signals;
 use forebay_wire::syntax::NotJson;
 
 use crate::{router::UpstreamName, session::Call};
@@ -19,7 +20,7 @@ pub(crate) fn upstream_ended(name: &UpstreamName, how: &str, unanswered: usize) 
 }
 
 pub(crate) fn upstream_signalled(name: &UpstreamName, signal: i32, why: &str) {
-    let signal = signal_hook::low_level::signal_name(signal).unwrap_or("unknown");
+    let signal = signals::name(signal);
     tracing::info!(upstream = %name, "sent upstream {signal}: {why}");
 }
 
@@ -29,6 +30,11 @@ pub(crate) fn session_renewed(name: &UpstreamName) {
 
 pub(crate) fn not_delivered(name: &UpstreamName, why: &str) {
     tracing::warn!(upstream = %name, "a message that needs no answer was not delivered: {why}");
+}
+
+/// Told once a session: each request has the reason in its error.
+pub(crate) fn upstream_not_reached(name: &UpstreamName, why: &str) {
+    tracing::warn!(upstream = %name, "{why}; answered with an error");
 }
 
 pub(crate) fn upstream_not_heard(name: &UpstreamName, why: &str) {

@@ -9,7 +9,6 @@ pub mod arguments;
 pub mod body;
 pub mod chain;
 pub mod client;
-mod descriptors;
 mod error;
 mod events;
 mod limits;

@@ -59,6 +59,8 @@ pub(crate) const TASKS: usize = 1_000;
 /// Cancelled requests that the shared child may still log for, at most; from then on there is no telling
 /// them apart.
 pub(crate) const CANCELLED_REQUESTS: usize = 1_000;
+/// Calls of hooks that an upstream may still answer, at most, those that were cancelled included.
+pub(crate) const INNER_CALLS: usize = 10_000;
 /// Tools whose arguments in headers are known, at most.
 pub(crate) const TOOLS_WITH_HEADERS: usize = 10_000;
 /// What may be kept of a session's streams, at most, for clients that come back.

@@ -3,16 +3,11 @@
 use std::{
     fs::File,
     io::{self, ErrorKind, Read, Write},
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
+use forebay_system::pipes::{self, End};
 use parking_lot::{Condvar, Mutex, MutexGuard};
-
-use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    io::Errno,
-};
 
 use crate::{body::Message, chain::ToClient};
 
@@ -50,16 +45,16 @@ struct Turn<'a> {
 }
 
 impl Inlet {
-    pub(crate) fn new(descriptor: OwnedFd) -> Self {
+    pub(crate) fn new(descriptor: End) -> Self {
         Self(File::from(descriptor))
     }
 
-    pub(crate) fn into_descriptor(self) -> OwnedFd {
+    pub(crate) fn into_descriptor(self) -> End {
         self.0.into()
     }
 
     pub(crate) fn stdin() -> io::Result<Self> {
-        Ok(Self::new(io::stdin().as_fd().try_clone_to_owned()?))
+        Ok(Self(pipes::stdin()?))
     }
 
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
@@ -73,7 +68,7 @@ impl Inlet {
                 Ok(count) => return count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    wait(self.0.as_fd(), PollFlags::IN);
+                    pipes::wait_to_read(&self.0);
                 }
                 Err(_) => return 0,
             }
@@ -83,22 +78,22 @@ impl Inlet {
     /// Waits until the other end has been closed, whether or not everything has been read. For a
     /// file, which has no other end, that is for ever.
     pub(crate) fn wait_for_hang_up(&self) {
-        wait(self.0.as_fd(), PollFlags::empty());
+        pipes::wait_for_hang_up(&self.0);
     }
 
     /// True if a read would not wait.
     pub(crate) fn is_readable(&self) -> bool {
-        !events_now(self.0.as_fd(), PollFlags::IN).is_empty()
+        pipes::is_readable(&self.0)
     }
 }
 
 impl Outlet {
-    pub(crate) fn new(descriptor: OwnedFd) -> Self {
+    pub(crate) fn new(descriptor: End) -> Self {
         Self::to(Some(File::from(descriptor)))
     }
 
     pub(crate) fn stdout() -> io::Result<Self> {
-        Ok(Self::new(io::stdout().as_fd().try_clone_to_owned()?))
+        Ok(Self::to(Some(pipes::stdout()?)))
     }
 
     /// An outlet to nowhere: everything fails as if the reader had gone.
@@ -171,8 +166,7 @@ impl Outlet {
     pub(crate) fn has_reader(&self) -> bool {
         let Some(sink) = self.sink.try_lock() else { return true };
         let Some(file) = sink.file.as_ref() else { return false };
-        let broken = PollFlags::ERR | PollFlags::HUP;
-        !events_now(file.as_fd(), PollFlags::empty()).intersects(broken)
+        !pipes::is_hung_up(file)
     }
 
     /// Whoever reads what is sent.
@@ -198,7 +192,7 @@ impl Reader {
     /// Waits until nobody can ever read what is sent. For a file that is for ever.
     pub(crate) fn wait_until_gone(&self) {
         if let Some(file) = &self.0 {
-            wait(file.as_fd(), PollFlags::empty());
+            pipes::wait_for_hang_up(file);
         }
     }
 }
@@ -219,7 +213,7 @@ impl Write for Turn<'_> {
         let written = loop {
             match file.write(bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    wait(file.as_fd(), PollFlags::OUT);
+                    pipes::wait_to_write(file);
                 }
                 written => break written,
             }
@@ -239,19 +233,4 @@ impl Write for Turn<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// What holds of a descriptor right now, of `flags` and the conditions that are always told.
-fn events_now(descriptor: BorrowedFd<'_>, flags: PollFlags) -> PollFlags {
-    let mut descriptors = [PollFd::new(&descriptor, flags)];
-    match poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-        Ok(_) => descriptors[0].revents(),
-        Err(_) => PollFlags::empty(),
-    }
-}
-
-/// Waits until one of `flags` holds, or the other end is closed.
-fn wait(descriptor: BorrowedFd<'_>, flags: PollFlags) {
-    // Any other error shows again at the next read or write.
-    while poll(&mut [PollFd::new(&descriptor, flags)], None) == Err(Errno::INTR) {}
 }

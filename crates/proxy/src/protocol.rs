@@ -9,19 +9,22 @@ mod cancellation;
 mod era;
 pub(crate) mod methods;
 mod multiplex;
+mod notes;
 mod pending;
 mod principal;
 pub(crate) mod roots;
 mod tasks;
 
-pub use self::{
-    call::{Call, Purpose},
-    era::Era,
-    pending::Pending,
-    principal::Principal,
-};
 pub(crate) use self::{
+    call::LastProgress,
     cancellation::Cancellation,
     multiplex::{Concerns, Edits, Multiplex},
+    notes::Notes,
     tasks::Tasks,
+};
+pub use self::{
+    call::{Call, Purpose, ResourceRequest},
+    era::{Era, REVISIONS},
+    pending::Pending,
+    principal::Principal,
 };

@@ -7,11 +7,11 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, BufWriter, Write},
-    os::unix::fs::{FileExt, OpenOptionsExt},
     path::Path,
     time::Instant,
 };
 
+use forebay_system::{positioned, private};
 use parking_lot::Mutex;
 
 use serde_json::json;
@@ -39,7 +39,7 @@ impl Recorder {
     /// Starts a recording at the end of `path`, which only its owner may read.
     pub fn create(path: &Path, upstream: &UpstreamName, command: &[String]) -> io::Result<Self> {
         let file =
-            OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+            private::file(OpenOptions::new().read(true).append(true).create(true)).open(path)?;
         let mut file = BufWriter::new(file);
         lock_for_a_moment(file.get_ref());
         if ends_mid_line(file.get_ref())? {
@@ -118,7 +118,7 @@ fn ends_mid_line(file: &File) -> io::Result<bool> {
     let bytes = file.metadata()?.len();
     let mut last = [b'\n'];
     if bytes > 0 {
-        file.read_exact_at(&mut last, bytes - 1)?;
+        positioned::read_exact(file, &mut last, bytes - 1)?;
     }
     Ok(last != *b"\n")
 }

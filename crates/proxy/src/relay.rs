@@ -16,6 +16,7 @@
 //! | `abandon` | the upstream is gone: all that it left is answered, and what comes is refused |
 
 mod consulting;
+mod inner;
 
 use std::{
     ops::Range,
@@ -29,15 +30,19 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 
 use forebay_wire::{
-    Id, Line,
+    Envelope, Id, Line,
     reply::{self, CONNECTION_CLOSED, PARSE_ERROR},
 };
 
-use self::consulting::{Consulting, Decided};
+pub use self::inner::OfInnerCall;
+use self::{
+    consulting::{Consulting, Decided},
+    inner::InnerCalls,
+};
 use crate::{
     arguments::Arguments,
     body::{Body, Message, Source},
-    chain::{Chain, Moment, ToClient},
+    chain::{Chain, InnerCall, Moment, Params, Questions, Sampling, ToClient, Ways},
     events,
     record::{Recorder, Side},
     router::{Router, UpstreamName},
@@ -52,6 +57,10 @@ pub struct Relay {
     router: Router,
     chain: Arc<Chain>,
     recorder: Option<Arc<Recorder>>,
+    /// The calls of hooks that the upstream has not answered.
+    inner: InnerCalls,
+    /// The questions of hooks that the client has not answered.
+    questions: Arc<Questions>,
     /// How many lines are being taken through the chain.
     consulting: AtomicUsize,
     /// How many lines were not JSON, of either side.
@@ -78,6 +87,8 @@ pub enum UpstreamOnward {
     Pass,
     /// Interceptors want to see parts of it.
     Consult(Consultation),
+    /// It goes no further: it is about a call that a hook has made, which is to be given the line.
+    Inner(OfInnerCall),
 }
 
 /// The parts of a line that interceptors want to see.
@@ -154,7 +165,9 @@ impl Relay {
         recorder: Option<Arc<Recorder>>,
     ) -> Self {
         let (consulting, not_json) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Self { session: Mutex::new(session), router, chain, recorder, consulting, not_json }
+        let (session, inner) = (Mutex::new(session), InnerCalls::default());
+        let questions = Arc::default();
+        Self { session, router, chain, recorder, inner, questions, consulting, not_json }
     }
 
     /// The upstream's name.
@@ -197,6 +210,11 @@ impl Relay {
                 &format!("Parse error: {error}. Send one JSON-RPC message per line."),
             ));
         }
+        if let Line::Message(envelope) = line
+            && self.questions.take(envelope, source)
+        {
+            return ClientOnward::Drop;
+        }
         let mut parts = Vec::new();
         let mut refused = Vec::new();
         for envelope in line.messages() {
@@ -220,14 +238,11 @@ impl Relay {
                     {
                         call.remember(arguments);
                     }
-                    if let Some(params) = envelope.params.clone()
-                        && self.chain.watches(&Moment::Call(&call))
-                    {
-                        self.session().pending_mut().hold(&call);
-                        let subject = PartSubject::Call { call, params };
-                        parts.push(Part { message: envelope.span.clone(), subject });
+                    if envelope.params.is_some() {
+                        parts.extend(self.watched(call, envelope, source));
                     }
                 }
+                FromClient::Resources(call) => parts.extend(self.watched(call, envelope, source)),
                 FromClient::Refuse(id, reason) => {
                     refused.extend(reply::error(Some(&id), CONNECTION_CLOSED, &reason));
                 }
@@ -239,6 +254,19 @@ impl Relay {
         Consultation::of(line, parts).map_or(ClientOnward::Pass, ClientOnward::Consult)
     }
 
+    /// A request that an interceptor wants to see. It is held until they have decided.
+    fn watched(&self, call: Arc<Call>, envelope: &Envelope, source: Source<'_>) -> Option<Part> {
+        let end = envelope.span.end;
+        let params = envelope.params.clone().unwrap_or(end..end);
+        let given = Params::new(source, params.clone());
+        if !self.chain.watches(&Moment::Call(&call, &given)) {
+            return None;
+        }
+        self.session().pending_mut().hold(&call);
+        let subject = PartSubject::Call { call, params };
+        Some(Part { message: envelope.span.clone(), subject })
+    }
+
     /// Decides what becomes of a line from the upstream.
     pub fn upstream_line(&self, source: Source<'_>) -> UpstreamOnward {
         self.record(Side::Upstream, source);
@@ -248,7 +276,20 @@ impl Relay {
             let count = self.count_not_json();
             events::upstream_line_is_not_json(self.upstream(), source.bytes(), count);
         }
-        self.upstream_sent(&line, source)
+        match self.inner.concerned(&line, source) {
+            Some(of_inner) => UpstreamOnward::Inner(of_inner),
+            None => self.upstream_sent(&line, source),
+        }
+    }
+
+    /// What the upstream says of a hook's call from now on is that call's.
+    pub(crate) fn expect(&self, inner: &Arc<InnerCall>) {
+        self.inner.expect(inner);
+    }
+
+    /// True while the upstream works on a call that goes on without the client.
+    pub(crate) fn works_in_background(&self) -> bool {
+        self.inner.has_of_client()
     }
 
     /// Takes note of a line from the upstream that has been passed on without being held.
@@ -257,6 +298,7 @@ impl Relay {
         if *line == Line::Other {
             events::upstream_line_is_not_json(self.upstream(), bytes, self.count_not_json());
         }
+        self.inner.lost(line);
         let _ = self.upstream_sent(line, Source::Gone);
     }
 
@@ -274,12 +316,19 @@ impl Relay {
         self: &Arc<Self>,
         consultation: Consultation,
         body: Arc<Body>,
-        client: Arc<dyn ToClient>,
+        ways: Ways,
         then: impl FnOnce(Outgoing) + Send + 'static,
     ) {
         self.consulting.fetch_add(1, Ordering::Relaxed);
-        let consulting = Consulting::new(self.clone(), consultation, body, client, Box::new(then));
+        let ways = Ways { sampling: self.sampling(&ways.client), ..ways };
+        let consulting = Consulting::new(self.clone(), consultation, body, ways, Box::new(then));
         threads::run(move || consulting.go_on());
+    }
+
+    /// The way to the client's own model, if it has said that it offers it.
+    fn sampling(&self, client: &Arc<dyn ToClient>) -> Option<Sampling> {
+        let is_offered = self.session().offers_sampling();
+        is_offered.then(|| Sampling::new(self.questions.clone(), client.clone()))
     }
 
     /// The same; waits for what is to be sent.
@@ -287,10 +336,10 @@ impl Relay {
         self: &Arc<Self>,
         consultation: Consultation,
         body: Arc<Body>,
-        client: Arc<dyn ToClient>,
+        ways: Ways,
     ) -> Outgoing {
         let (sender, receiver) = mpsc::sync_channel(1);
-        self.consult(consultation, body, client, move |outgoing| drop(sender.send(outgoing)));
+        self.consult(consultation, body, ways, move |outgoing| drop(sender.send(outgoing)));
         receiver.recv().unwrap_or_default()
     }
 
@@ -300,7 +349,9 @@ impl Relay {
         let mut decided = Decided::default();
         for Part { message, subject } in &consultation.parts {
             let PartSubject::Call { call, params } = subject else { continue };
-            decided.about_call(self, call, params, message, Some(self.chain.turn_away(call)));
+            let given = Params::new(Source::Held(body), params.clone());
+            let verdict = self.chain.turn_away(call, &given);
+            decided.about_call(self, call, params, message, Some(verdict));
         }
         decided.about_requests(body, &consultation.batch)
     }
@@ -309,9 +360,15 @@ impl Relay {
     pub fn client_is_gone(&self) {
         // Not in the `for`, which would keep the session locked.
         let held = self.session().pending_mut().client_is_gone();
+        self.questions.abandon();
         for call in held {
             call.cancel();
         }
+    }
+
+    /// The upstream says nothing any more: the calls of hooks are not answered, and who waits for them need not.
+    pub(crate) fn upstream_is_silent(&self) {
+        self.inner.abandon(&format!("upstream `{}` has ended", self.upstream()));
     }
 
     fn upstream_sent(&self, line: &Line, source: Source<'_>) -> UpstreamOnward {
@@ -357,6 +414,7 @@ impl Relay {
     pub fn abandon(&self, how: &str) -> Vec<u8> {
         let reason = format!("upstream `{}` {how}", self.upstream());
         let left = self.session().abandon(reason.clone());
+        self.inner.abandon(&reason);
         events::upstream_ended(self.upstream(), how, left.len());
         let mut errors = Vec::new();
         for call in left {

@@ -24,11 +24,11 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind};
 
-pub use crate::protocol::{Call, Era, Pending, Principal, Purpose};
+pub use crate::protocol::{Call, Era, Pending, Principal, Purpose, ResourceRequest};
 use crate::{
     body::Source,
     protocol::{
-        Cancellation, Tasks,
+        Cancellation, LastProgress, Notes, Tasks,
         methods::{self, Answer, Params},
         roots,
     },
@@ -44,6 +44,8 @@ pub struct Session {
     /// What tells this session from all others, on this machine and at any time.
     id: Arc<str>,
     era: Era,
+    /// The revision that is spoken, as far as it has been said.
+    revision: Option<Arc<str>>,
     /// What the client calls itself, once it has said so.
     client: Option<Arc<str>>,
     /// The first of the client's roots, once it has told an upstream that asked.
@@ -56,6 +58,8 @@ pub struct Session {
     refusal: Option<String>,
     /// How many requests the client has made.
     asked: u64,
+    /// The client has said that its model can be asked (legacy).
+    offers_sampling: bool,
 }
 
 /// What to do with a client's message.
@@ -65,6 +69,8 @@ pub enum FromClient {
     Forward,
     /// A tool call: ask the chain first.
     ToolCall(Arc<Call>),
+    /// It is about resources: ask the chain first.
+    Resources(Arc<Call>),
     /// It cancels this call.
     Cancel {
         /// The call, which is over.
@@ -117,6 +123,7 @@ impl Session {
             router,
             id: new_id(),
             era: Era::Unknown,
+            revision: None,
             client: None,
             root: None,
             roots_asked: None,
@@ -124,6 +131,7 @@ impl Session {
             tasks: Tasks::default(),
             refusal: None,
             asked: 0,
+            offers_sampling: false,
         }
     }
 
@@ -148,6 +156,11 @@ impl Session {
     /// The era that the client speaks.
     pub fn era(&self) -> Era {
         self.era
+    }
+
+    /// True if the client has said that its own model can be asked.
+    pub(crate) fn offers_sampling(&self) -> bool {
+        self.offers_sampling
     }
 
     /// True once the client has made a request.
@@ -194,6 +207,12 @@ impl Session {
             Kind::Notification { method: methods::CANCELLED } => {
                 if let Some(id) = cancelled_request(envelope, source) {
                     self.pending.withdrawn(&id);
+                }
+                FromUpstream::Forward
+            }
+            Kind::Notification { method: methods::PROGRESS } => {
+                if let Some((token, done)) = methods::progress(source, envelope.params.as_ref()) {
+                    self.pending.progressed(&token, done);
                 }
                 FromUpstream::Forward
             }
@@ -251,6 +270,12 @@ impl Session {
         if let Some(era) = methods::of_request(method, &params) {
             self.era = era;
         }
+        if method == methods::INITIALIZE {
+            self.offers_sampling = methods::offers_sampling(source, envelope.params.as_ref());
+        }
+        if let Some(revision) = methods::revision_of_request(method, &params) {
+            self.note_revision(&revision);
+        }
         if let Some(name) = &params.client
             && self.client.as_deref() != Some(name)
         {
@@ -266,13 +291,17 @@ impl Session {
             principal: self.principal.clone(),
             upstream,
             era: self.era,
+            revision: self.revision.clone(),
             client: self.client.clone(),
             session: self.session_of(self.client.as_deref()),
             root: self.root.clone(),
             progress_token,
             arguments: OnceLock::new(),
+            notes: Notes::default(),
             purpose,
             number: self.asked,
+            is_inner: false,
+            progress: LastProgress::default(),
             asked_at: Instant::now(),
             trace_parent,
             cancellation: Cancellation::default(),
@@ -280,6 +309,7 @@ impl Session {
         self.pending.asked(id.clone(), call.clone());
         match call.purpose {
             Purpose::ToolCall { .. } => FromClient::ToolCall(call),
+            Purpose::Resources(_) => FromClient::Resources(call),
             Purpose::Handshake
             | Purpose::ToolList { .. }
             | Purpose::TaskResult { .. }
@@ -310,8 +340,15 @@ impl Session {
             }
             Purpose::Handshake
             | Purpose::ToolList { .. }
+            | Purpose::Resources(_)
             | Purpose::Subscription
             | Purpose::Other => self.router.whole().clone(),
+        }
+    }
+
+    fn note_revision(&mut self, revision: &str) {
+        if self.revision.as_deref() != Some(revision) {
+            self.revision = Some(revision.into());
         }
     }
 
@@ -331,7 +368,12 @@ impl Session {
     ) -> FromUpstream {
         let Some(result) = envelope.result.clone() else { return FromUpstream::Failed(call) };
         let (kind, call, span) = match &call.purpose {
-            Purpose::Handshake => (SubjectKind::Handshake, call, result),
+            Purpose::Handshake => {
+                if let Some(revision) = methods::settled_revision(source, &result) {
+                    self.note_revision(&revision);
+                }
+                (SubjectKind::Handshake, call, result)
+            }
             Purpose::ToolList { .. } => (SubjectKind::ToolList, call, result),
             Purpose::ToolCall { .. } => match methods::answer(source, &result) {
                 Answer::Result => (SubjectKind::Result, call, result),
@@ -346,7 +388,9 @@ impl Session {
                 Some((_, span)) => (SubjectKind::Result, origin.clone(), span),
                 None => return FromUpstream::Forward,
             },
-            Purpose::Subscription | Purpose::Other => return FromUpstream::Forward,
+            Purpose::Resources(_) | Purpose::Subscription | Purpose::Other => {
+                return FromUpstream::Forward;
+            }
         };
         FromUpstream::Inspect(Subject { kind, call, span })
     }

@@ -8,6 +8,7 @@ use crate::{
     body::{Body, Message, Payload, Source},
     chain::{
         CallVerdict, Caller, Chain, Deadlines, HookError, Interceptor, Moment, ToClient, Verdict,
+        Ways,
     },
     relay::{ClientOnward, Consultation, Outgoing, Relay, UpstreamOnward},
     router::{Router, UpstreamName},
@@ -34,6 +35,8 @@ pub(crate) struct Hooks {
     pub(crate) remembers: bool,
     /// A tool that is its own.
     pub(crate) owns: Option<&'static str>,
+    /// Whether calls that it watches mean nothing without it.
+    pub(crate) must_see: bool,
 }
 
 /// What a client was told besides the answer.
@@ -76,7 +79,7 @@ impl Relayed {
         let body = Arc::new(Body::Memory(line.to_vec()));
         let told = Arc::new(Told::default());
         let Outgoing { to_upstream, to_client } =
-            self.0.consult_and_wait(consultation, body, told.clone());
+            self.0.consult_and_wait(consultation, body, Ways::back_to(told.clone()));
         let told = told.0.lock().unwrap().drain(..).map(Sent::ToClient).collect::<Vec<_>>();
         let to_client = to_client.iter().map(|message| Sent::ToClient(written(message)));
         let to_upstream = to_upstream.iter().map(|message| Sent::ToUpstream(written(message)));
@@ -104,6 +107,10 @@ impl Conversation for Relayed {
         match self.0.upstream_line(Source::Line(line)) {
             UpstreamOnward::Pass => vec![Sent::ToClient(line.to_vec())],
             UpstreamOnward::Consult(consultation) => self.consult(consultation, line),
+            UpstreamOnward::Inner(it) => {
+                it.give(&Arc::new(Body::Memory(line.to_vec())));
+                Vec::new()
+            }
         }
     }
 }
@@ -117,7 +124,7 @@ impl Interceptor for Marker {
         matches!(moment, Moment::Answer(..))
     }
 
-    fn on_result(&self, call: &Call, _: &Payload) -> Result<Verdict, HookError> {
+    fn on_result(&self, call: &Call, _: &Payload, _: &Caller) -> Result<Verdict, HookError> {
         mark(&format!("result of {}", call.tool().unwrap_or("nothing")))
     }
 
@@ -137,7 +144,7 @@ impl Interceptor for Hooks {
 
     fn watches(&self, moment: &Moment<'_>) -> bool {
         match moment {
-            Moment::Call(_) => self.call.is_some(),
+            Moment::Call(..) => self.call.is_some(),
             Moment::Answer(..) => self.result.is_some(),
         }
     }
@@ -150,6 +157,10 @@ impl Interceptor for Hooks {
 
     fn remembers(&self, _: &Call) -> bool {
         self.remembers
+    }
+
+    fn must_see(&self) -> bool {
+        self.must_see
     }
 
     fn owns(&self, call: &Call) -> bool {
@@ -165,7 +176,7 @@ impl Interceptor for Hooks {
         self.call.as_ref().map_or(Ok(CallVerdict::Forward), |hook| hook(call, params, caller))
     }
 
-    fn on_result(&self, call: &Call, result: &Payload) -> Result<Verdict, HookError> {
+    fn on_result(&self, call: &Call, result: &Payload, _: &Caller) -> Result<Verdict, HookError> {
         self.result.as_ref().map_or(Ok(Verdict::Pass), |hook| hook(call, result))
     }
 }

@@ -11,7 +11,12 @@
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod filter;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::{io, thread};
+
+use forebay_system::{
+    limits::{Limit, lower},
+    memory,
+};
 
 use crate::Limits;
 
@@ -23,11 +28,11 @@ const LEAST_FILE: u64 = 1_000_000_000;
 
 /// Limits this process to what its queries may take. Where it cannot be done, they run without.
 pub(crate) fn to(limits: &Limits) {
-    lower(Resource::Data, max_bytes(limits));
+    lower(Limit::Memory, max_bytes(limits));
     // A file that grows past this is an error of that write.
-    lower(Resource::Fsize, limits.spill_bytes.max(LEAST_FILE));
+    lower(Limit::FileBytes, limits.spill_bytes.max(LEAST_FILE));
     // A process that ends in the middle of a query leaves no copy of the data behind.
-    lower(Resource::Core, 0);
+    lower(Limit::CoreBytes, 0);
 }
 
 /// What a worker may allocate. Measured with 256 MB: queries that DuckDB ends itself have allocated up to
@@ -39,10 +44,7 @@ fn max_bytes(limits: &Limits) -> u64 {
 /// True if earlier queries have left so much behind that the next may not have what it may take.
 pub(crate) fn is_crowded(limits: &Limits) -> bool {
     // Only Linux tells; elsewhere there is no such limit on what is allocated.
-    let sizes = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = sizes.split_whitespace().nth(5).and_then(|pages| pages.parse::<u64>().ok());
-    let bytes = pages.unwrap_or_default().saturating_mul(rustix::param::page_size() as u64);
-    bytes > max_bytes(limits) / 2
+    memory::allocated_bytes() > max_bytes(limits) / 2
 }
 
 /// Takes from this thread, and all that it starts, what no query needs. Where it cannot be done, they
@@ -52,8 +54,12 @@ pub(crate) fn for_good() {
     let _ = filter::install();
 }
 
-fn lower(resource: Resource, to: u64) {
-    let Rlimit { maximum, .. } = getrlimit(resource);
-    let current = maximum.map_or(to, |maximum| maximum.min(to));
-    let _ = setrlimit(resource, Rlimit { current: Some(current), maximum });
+/// Whether this system can take from a worker what no query needs. Tried in a thread that ends with it.
+pub fn can_confine() -> io::Result<()> {
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let trial = || filter::install();
+    #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let trial = || Err(io::ErrorKind::Unsupported.into());
+    let tried = thread::Builder::new().spawn(trial)?.join();
+    tried.unwrap_or_else(|_| Err(io::Error::other("it could not be tried")))
 }

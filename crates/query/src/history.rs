@@ -239,9 +239,10 @@ impl<'r> Whole<'r> {
 }
 
 impl<'r> Alone<'r> {
-    /// `None` if it has just been removed: then it is no longer part of the history.
+    /// `None` if it has just been removed, or is files without records: then it is no part of the history.
     fn load(store: &Store, result: &'r Outline) -> Option<Self> {
-        let table = Table { dataset: store.dataset(&result.id).ok()?, index: 0 };
+        let dataset = store.dataset(&result.id).ok().filter(|dataset| !dataset.is_of_files())?;
+        let table = Table { dataset, index: 0 };
         let columns = tables::columns_of(&table);
         Some(Self { result, table, columns })
     }

@@ -5,6 +5,9 @@
 //! functions is a jump to where the loaded one is, and only a worker that is about to use them loads
 //! the library: from where it was put when this was built, or else unpacked from this very binary.
 
+/// The DuckDB that is part of this program.
+pub const DUCKDB_VERSION: &str = env!("FOREBAY_DUCKDB_VERSION");
+
 #[cfg(not(duckdb_loaded))]
 pub(crate) fn load(_folder: &std::path::Path) -> Result<(), crate::QueryError> {
     Ok(())
@@ -19,9 +22,8 @@ mod loaded {
     use std::{
         arch::global_asm,
         ffi::c_void,
-        fs::{self, File, Metadata},
+        fs::{self, File},
         io::{self, Write},
-        os::unix::fs::MetadataExt,
         path::{Path, PathBuf},
         ptr::null_mut,
         sync::{
@@ -30,8 +32,8 @@ mod loaded {
         },
     };
 
+    use forebay_system::private::is_trustworthy;
     use libloading::Library;
-    use rustix::process::geteuid;
 
     use crate::QueryError;
 
@@ -63,11 +65,9 @@ mod loaded {
     /// The library where the build has left it, or else unpacked into `folder`.
     fn find(from_build: &Path, folder: &Path) -> io::Result<PathBuf> {
         // What others could have put there is not run: a build may have been anywhere.
-        let is_ours = |file: &Metadata| {
-            (file.uid() == 0 || file.uid() == geteuid().as_raw()) && file.mode() & 0o022 == 0
-        };
         let is_whole = |path: &Path| {
-            fs::metadata(path).is_ok_and(|file| file.len().to_string() == BYTES && is_ours(&file))
+            fs::metadata(path)
+                .is_ok_and(|file| file.len().to_string() == BYTES && is_trustworthy(&file))
         };
         let unpacked = folder.join(format!("libduckdb-{BYTES}.so"));
         for path in [from_build, &unpacked] {

@@ -16,12 +16,13 @@ use std::{
 
 use duckdb::Connection;
 use forebay_records::{Written, write_lines, write_rows};
-use forebay_store::{Mapped, Store, StoreError, facts};
+use forebay_store::{Dataset, Filter, Mapped, Store, StoreError, facts};
 
 use crate::{
     Limits, PLACE, QueryError,
     columns::{self, Made, literal, quoted},
     engine::{self, Engine, WIDE, failure},
+    plain::plain,
     tables::{self, Table},
     watch::Watch,
 };
@@ -43,6 +44,9 @@ pub(crate) fn file(workshop: Workshop<'_>, table: &Table) -> Result<PathBuf, Que
     let index = &tables::stored(dataset, *index);
     if tables::is_result(dataset) {
         return Ok(store.plain_file_or_copy(dataset, 0, spill)?);
+    }
+    if dataset.is_of_files() {
+        return Err(QueryError::Refused(no_table(store, dataset)));
     }
     if let Some(path) = store.rows(dataset, *index) {
         return Ok(path);
@@ -98,6 +102,45 @@ pub(crate) fn file(workshop: Workshop<'_>, table: &Table) -> Result<PathBuf, Que
     }
     let removed = || StoreError::Unknown(dataset.id().clone()).into();
     store.put_rows(dataset, *index, &partial)?.ok_or_else(removed)
+}
+
+/// What is said of a dataset of files alone: how they are called, and which table lists them.
+fn no_table(store: &Store, dataset: &Dataset) -> String {
+    const SHOWN: usize = 3;
+    let files = &dataset.facts().files;
+    let names: Vec<String> = files.iter().take(SHOWN).map(|file| plain(&file.name)).collect();
+    let more = match files.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let listed = match table_of_files(store, dataset) {
+        Some(table) => format!(" The table {} lists them.", table.id()),
+        None => String::new(),
+    };
+    format!(
+        "{} has no table: it is files ({}{more}).{listed} read-saved-dataset tells what they are and \
+         how to fetch them.",
+        dataset.id(),
+        names.join(", ")
+    )
+}
+
+/// The table that was made of a dataset's files, right after them.
+fn table_of_files(store: &Store, dataset: &Dataset) -> Option<Dataset> {
+    const SOON: Duration = Duration::from_secs(60);
+    const LOOKED_AT: u64 = 100;
+    let metadata = dataset.metadata();
+    let filter = Filter {
+        tool: Some(format!("{}_files", metadata.description.tool)),
+        from: Some(metadata.timestamp),
+        until: metadata.timestamp.checked_add(SOON).ok(),
+        limit: Some(LOOKED_AT),
+        ..Filter::default()
+    };
+    let tables = store.list(&filter).ok()?;
+    let mut tables = tables.iter().filter_map(|entry| store.dataset(&entry.id).ok());
+    let id = dataset.id().as_str();
+    tables.find(|table| table.facts().made_from.iter().any(|from| from == id))
 }
 
 /// Writes the records of a payload as JSON lines, or its lines if it has no table.

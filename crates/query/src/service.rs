@@ -5,9 +5,7 @@ mod turns;
 
 use std::{
     ffi::OsString,
-    fs::DirBuilder,
     io,
-    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -15,6 +13,7 @@ use std::{
 };
 
 use forebay_store::{DatasetId, Viewer};
+use forebay_system::private;
 
 use self::{
     process::{Answer, Idle, Work, Worker},
@@ -75,6 +74,9 @@ pub struct WrittenFile {
 
 /// Whoever follows a question while it is answered.
 pub trait Observer: Sync {
+    /// Hears that it is its turn: until now others were asking.
+    fn begins(&self) {}
+
     /// Hears how far the answer is, from 0 to 1, and what is being done.
     fn progress(&self, done: f64, message: &str);
 
@@ -172,12 +174,13 @@ impl Service {
     ) -> Result<Answer, QueryError> {
         let Workers { home, limits, program, arguments, idle, turns } = &*self.workers;
         // If it cannot be made, the worker says so.
-        let _ = DirBuilder::new().recursive(true).mode(0o700).create(home);
+        let _ = private::make_folder(home);
         let length = what.length();
         let limits = Limits { time, ..limits.clone() };
         let ask = Ask { home: home.clone(), viewer: self.viewer.clone(), limits, what };
         let line = serde_json::to_string(&ask).map_err(io::Error::other)?;
         let turn = Turns::take(turns, self.viewer.session.as_deref(), length, observer)?;
+        observer.begins();
         // One that has waited may be about to end, or not go on; a new one is and does.
         if let Some(mut worker) = idle.pop() {
             match worker.answer(&line, time, observer) {

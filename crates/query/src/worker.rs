@@ -5,9 +5,8 @@
 //! and ends when none comes for a while, which gives all of its memory back.
 
 use std::{
-    fs::{self, DirBuilder},
+    fs,
     io::{self, BufRead, BufWriter, Write},
-    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     process,
     sync::{Arc, OnceLock, mpsc},
@@ -17,11 +16,7 @@ use std::{
 
 use duckdb::Connection;
 use forebay_store::{Durability, Store, Viewer};
-use rustix::{
-    fs::Mode,
-    io::Errno,
-    process::{Pid, test_kill_process, umask},
-};
+use forebay_system::{private, process::is_gone};
 
 use crate::{
     QueryError, Source, comparisons, confine,
@@ -44,7 +39,7 @@ const FIRST: Duration = Duration::from_secs(60);
 pub fn serve() -> Result<(), QueryError> {
     confine::for_good();
     // Whatever DuckDB writes is for its owner alone.
-    umask(Mode::from_raw_mode(0o077));
+    private::make_all_private();
     let watch = Arc::new(Watch::default());
     let spill = Arc::new(Spill::default());
     let asks = listen(watch.clone(), spill.clone());
@@ -237,7 +232,7 @@ impl Spill {
             return Ok(path.clone());
         }
         let own = all.join(process::id().to_string());
-        DirBuilder::new().recursive(true).mode(0o700).create(&own)?;
+        private::make_folder(&own)?;
         remove_left_behind(all);
         Ok(self.0.get_or_init(|| own).clone())
     }
@@ -255,8 +250,7 @@ fn remove_left_behind(all: &Path) {
         let name = entry.file_name();
         // A worker's directory, or the file of a result: `17`, `result-17-1`.
         let number = |name: &str| name.split('-').find_map(|part| part.parse().ok());
-        let id = name.to_str().and_then(|name| Pid::from_raw(number(name)?));
-        if id.is_some_and(|id| test_kill_process(id) == Err(Errno::SRCH)) {
+        if name.to_str().and_then(number).is_some_and(is_gone) {
             let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
         }
     }

@@ -220,6 +220,22 @@ mod tests {
     }
 
     #[test]
+    fn of_several_documents_the_rows_are_of_the_one_that_is_described() {
+        let list = |from: u32, to: u32| -> String {
+            Value::from((from..to).map(|n| json!({"id": n})).collect::<Vec<_>>()).to_string()
+        };
+        let (short, long) = (list(0, 3), list(7, 20));
+        for text in [
+            format!("{short}\n{long}"),
+            format!("{short} {short}\n\n{long}"),
+            format!("{{\"n\": 1}}\n{long}\n{{\"n\": 2}}"),
+        ] {
+            assert!(rows(&text)[0].ends_with(r#""0":7}"#), "{text}: {:?}", rows(&text)[0]);
+        }
+        assert!(rows(&format!("{long}\n{short}"))[0].ends_with(r#""0":7}"#));
+    }
+
+    #[test]
     fn times_are_written_in_one_way() {
         let line = |n: u32| format!("2024-01-01 10:00:{n},241 INFO something was done {n}");
         let log = (10..40).map(line).collect::<Vec<_>>().join("\n");

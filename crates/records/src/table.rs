@@ -22,6 +22,8 @@ mod reading;
 mod records;
 mod samples;
 mod shorten;
+mod spellings;
+mod times;
 mod within;
 
 pub(crate) use self::{

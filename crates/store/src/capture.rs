@@ -7,13 +7,13 @@
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use jiff::Timestamp;
 
 use crate::{
-    Dataset, DatasetId, Description, Durability, Mapped, Metadata, Part, Store, StoreError,
+    Change, Dataset, DatasetId, Description, Durability, Mapped, Metadata, Part, Store, StoreError,
     claim::Claim,
     entering::New,
     error::Doing,
@@ -75,13 +75,7 @@ impl<'a> Capture<'a> {
             before => format!("{}_data_{}.{extension}", self.id, before + 1),
         };
         let path = self.store.layout.folder(&self.folder).join(name);
-        let file = layout::create(&path).doing("create", &path)?;
-        Ok(self.open_part.insert(PartWriter {
-            path,
-            file: BufWriter::with_capacity(1 << 16, file),
-            hasher: blake3::Hasher::new(),
-            bytes: 0,
-        }))
+        Ok(self.open_part.insert(PartWriter::create(path)?))
     }
 
     /// Drops the payload that is open, as if it had not been started.
@@ -141,14 +135,11 @@ impl<'a> Capture<'a> {
     /// Ends the payload that is open, if any.
     pub fn end_part(&mut self) -> Result<(), StoreError> {
         let Some(mut part) = self.open_part.take() else { return Ok(()) };
-        part.file.flush().doing("write", &part.path)?;
+        part.end()?;
         self.store.sound.note(&part.path);
         let name = part.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        self.parts.push(Part {
-            file: name.unwrap_or_default(),
-            bytes: part.bytes,
-            blake3: part.hasher.finalize().to_hex().to_string(),
-        });
+        let (bytes, blake3) = part.written();
+        self.parts.push(Part { file: name.unwrap_or_default(), bytes, blake3 });
         Ok(())
     }
 }
@@ -166,9 +157,11 @@ impl Finished<'_> {
         &self.dataset
     }
 
-    /// Says how many tokens the summary has, which is made of the dataset.
-    pub fn set_summary_tokens(&mut self, tokens: u64) {
-        self.dataset.facts_mut().summary_tokens = Some(tokens);
+    /// Says what stands in the dataset's place, which is made of it, and how many tokens that has.
+    pub fn set_summary(&mut self, text: &str, tokens: u64) {
+        let facts = self.dataset.facts_mut();
+        facts.summary_text = (!text.is_empty()).then(|| text.to_owned());
+        facts.summary_tokens = Some(tokens);
     }
 
     /// Makes the dataset exist, and enters it in the catalog. From here on it survives our own end;
@@ -196,6 +189,7 @@ impl Finished<'_> {
             self.dataset.sync()?;
         }
         store.to_enter().push(New { dataset: self.dataset.clone(), claim });
+        store.hearers.tell(Change::Kept(self.dataset.id()));
         Ok(self.dataset.clone())
     }
 }
@@ -210,6 +204,29 @@ impl Drop for Capture<'_> {
         if files.iter().all(|path| layout::remove(path).is_ok()) {
             let _ = claim.end();
         }
+    }
+}
+
+impl PartWriter {
+    /// A payload in a file that is not there yet.
+    pub(crate) fn create(path: PathBuf) -> Result<Self, StoreError> {
+        let file = layout::create(&path).doing("create", &path)?;
+        let file = BufWriter::with_capacity(1 << 16, file);
+        Ok(Self { path, file, hasher: blake3::Hasher::new(), bytes: 0 })
+    }
+
+    /// Has all of it written.
+    pub(crate) fn end(&mut self) -> Result<(), StoreError> {
+        self.file.flush().doing("write", &self.path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How long it is, and its hash, in hexadecimal.
+    pub(crate) fn written(&self) -> (u64, String) {
+        (self.bytes, self.hasher.finalize().to_hex().to_string())
     }
 }
 

@@ -1,38 +1,41 @@
 //! An index over the datasets, in SQLite, shared by every process on the machine.
 //!
-//! But for [`usage`] it holds nothing that the files do not hold: it can be lost, and is made anew.
+//! But for [`usage`], [`tallies`] and [`activity`] it holds nothing that the files do not hold: it can be lost, and is made anew.
 //! Whatever is asked every day is found by an index or stands in [`totals`], so that it costs the same
 //! however much is kept.
 
+pub(crate) mod activity;
+pub(crate) mod facets;
 mod filter;
 pub(crate) mod outlines;
-mod totals;
+pub(crate) mod size_class;
+pub(crate) mod tallies;
+pub(crate) mod totals;
 pub(crate) mod usage;
 
 use std::{
-    fs::{self, Permissions},
-    io,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    collections::BTreeSet,
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use forebay_system::{access, identity::FileId};
 use jiff::Timestamp;
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior,
-    params, params_from_iter, types::Type,
+    Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+    params_from_iter, types::Type,
 };
 
-use rustix::fs::{Access, access};
-
-pub use self::filter::Filter;
+pub use self::filter::{Filter, Sorting};
 use crate::{
-    Dataset, DatasetId,
-    layout::{self, Folder},
+    Dataset, DatasetId, Scope, Viewer,
+    database::{files, is_damage, make_private},
+    layout::Folder,
 };
 
 /// Counts up whenever the tables change; a catalog of another version is made anew.
-const VERSION: i32 = 7;
+pub const VERSION: i32 = 13;
 
 const TABLES: &str = "
     CREATE TABLE datasets (
@@ -52,13 +55,17 @@ const TABLES: &str = "
         -- There is nothing to compress: all its payloads are, or would get no shorter.
         packed INTEGER NOT NULL DEFAULT 0,
         -- It is among the counts of what has passed.
-        counted INTEGER NOT NULL DEFAULT 0
+        counted INTEGER NOT NULL DEFAULT 0,
+        -- The kinds of its payloads and the tags that it was given, with a blank before and behind each.
+        tags TEXT NOT NULL DEFAULT ''
     ) WITHOUT ROWID;
     CREATE INDEX by_content ON datasets (content);
     CREATE INDEX unpacked ON datasets (timestamp, id) WHERE NOT packed;
     CREATE INDEX by_age ON datasets (timestamp, id);
     -- What a filter lets through stands in one of these, in the order in which it is listed.
     CREATE INDEX by_time ON datasets (principal, timestamp DESC, id);
+    CREATE INDEX by_size ON datasets (principal, bytes DESC, timestamp DESC, id, tool, server);
+    CREATE INDEX by_tags ON datasets (principal, tags);
     CREATE INDEX by_tool ON datasets (principal, tool, timestamp DESC, id, server);
     CREATE INDEX by_server ON datasets (principal, server, timestamp DESC, id, tool);
     CREATE INDEX by_session ON datasets (principal, session, timestamp DESC, id, tool, server);
@@ -85,8 +92,17 @@ pub struct Entry {
     pub records: Option<u64>,
     /// Whether it is to be kept for good.
     pub is_pinned: bool,
+    /// The kinds of its payloads, and the tags that it was given.
+    pub tags: Vec<String>,
     pub(crate) folder: Folder,
     pub(crate) content: String,
+}
+
+impl Entry {
+    /// The hash that two datasets share if their payloads are equal; another edition has another.
+    pub fn content(&self) -> &str {
+        &self.content
+    }
 }
 
 /// The index itself.
@@ -99,8 +115,8 @@ pub(crate) struct Catalog {
 /// Where a catalog is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Home {
-    /// In the file with this device and number.
-    File(Option<(u64, u64)>),
+    /// In this file.
+    File(Option<FileId>),
     /// In memory, because there can be no file.
     Memory,
 }
@@ -144,9 +160,10 @@ impl Catalog {
 
     fn lay_out(self) -> rusqlite::Result<Self> {
         self.connection.execute_batch(&format!(
-            "BEGIN IMMEDIATE; {TABLES} {} {} PRAGMA user_version = {VERSION}; COMMIT;",
+            "BEGIN IMMEDIATE; {TABLES} {} {} {} PRAGMA user_version = {VERSION}; COMMIT;",
             totals::TABLE,
-            usage::TABLE
+            usage::TABLE,
+            activity::TABLES
         ))?;
         Ok(self)
     }
@@ -154,7 +171,7 @@ impl Catalog {
     fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Self> {
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // Before it is opened: one that is put in its place meanwhile is seen to be another.
-        let home = Home::File(file_at(path));
+        let home = Home::File(FileId::at(path));
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(patience)?;
         // The files are the truth: what a power loss takes from the catalog can be made anew.
@@ -165,14 +182,14 @@ impl Catalog {
     /// True if the file that is open is the one at `path`.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         match self.home {
-            Home::File(file) => file.is_some() && file == file_at(path),
+            Home::File(file) => file.is_some() && file == FileId::at(path),
             Home::Memory => true,
         }
     }
 
     fn if_sound(self, path: &Path) -> rusqlite::Result<Option<Self>> {
         // A number that is wrong in the first bytes makes it one that nobody may write to.
-        if self.connection.is_readonly("main")? && access(path, Access::WRITE_OK).is_ok() {
+        if self.connection.is_readonly("main")? && access::can_write(path) {
             return Ok(None);
         }
         let version: i32 =
@@ -208,16 +225,17 @@ impl Catalog {
         Ok(verdict == "ok")
     }
 
-    /// Notes that a dataset exists.
+    /// Notes that a dataset exists, or what it has become.
     pub(crate) fn settle(&self, dataset: &Dataset) -> rusqlite::Result<()> {
         let metadata = dataset.metadata();
         let description = &metadata.description;
         let mut settle = self.connection.prepare_cached(
             "INSERT INTO datasets (id, folder, timestamp, tool, server, content, bytes,
                                    stored_bytes, records, session, project, packed, pinned,
-                                   principal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
-             ON CONFLICT (id) DO UPDATE SET stored_bytes = ?8, packed = ?12, pinned = ?13",
+                                   principal, tags)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+             ON CONFLICT (id) DO UPDATE SET content = ?6, bytes = ?7, stored_bytes = ?8, records = ?9,
+                                            packed = ?12, pinned = ?13, tags = ?15",
         )?;
         settle.execute(params![
             metadata.id.as_str(),
@@ -234,6 +252,7 @@ impl Catalog {
             dataset.is_packed(),
             dataset.is_pinned(),
             metadata.principal().as_str(),
+            written(&dataset.words()),
         ])?;
         Ok(())
     }
@@ -245,6 +264,37 @@ impl Catalog {
     pub(crate) fn set_pinned(&self, id: &DatasetId, is_pinned: bool) -> rusqlite::Result<()> {
         let change = "UPDATE datasets SET pinned = ?2 WHERE id = ?1";
         self.connection.execute(change, params![id.as_str(), is_pinned]).map(drop)
+    }
+
+    pub(crate) fn set_tags(&self, id: &DatasetId, tags: &[String]) -> rusqlite::Result<()> {
+        let change = "UPDATE datasets SET tags = ?2 WHERE id = ?1";
+        self.connection.execute(change, params![id.as_str(), written(tags)]).map(drop)
+    }
+
+    /// The tags of what `viewer` may see that are not servers or tools, each once.
+    pub(crate) fn tags(&self, viewer: &Viewer) -> rusqlite::Result<BTreeSet<String>> {
+        // Most datasets have the same: from one to the next that is another.
+        const EACH: &str = "
+            WITH RECURSIVE each(tags) AS (
+                SELECT min(tags) FROM datasets INDEXED BY by_tags WHERE principal = ?1
+                UNION ALL
+                SELECT (SELECT min(tags) FROM datasets INDEXED BY by_tags
+                        WHERE principal = ?1 AND tags > each.tags)
+                FROM each WHERE each.tags IS NOT NULL)
+            SELECT tags FROM each WHERE tags IS NOT NULL";
+        let (seen, values) = match viewer.scope {
+            Scope::All => (EACH.to_owned(), vec![viewer.own_name()]),
+            Scope::Project | Scope::Session => {
+                Filter { viewer: viewer.clone(), ..Filter::default() }.all("tags")
+            }
+        };
+        let mut query = self.connection.prepare_cached(&seen)?;
+        let written = query.query_map(params_from_iter(values), |row| row.get::<_, String>(0))?;
+        let mut tags = BTreeSet::new();
+        for written in written {
+            tags.extend(written?.split_whitespace().map(str::to_owned));
+        }
+        Ok(tags)
     }
 
     /// Notes how much of the disk a dataset takes by now, and whether there is nothing to compress.
@@ -263,14 +313,26 @@ impl Catalog {
     }
 
     /// All datasets with these payloads.
-    pub(crate) fn twins(&self, content: &str) -> rusqlite::Result<Vec<Twin>> {
-        let query = "SELECT id, stored_bytes, packed FROM datasets WHERE content = ?1";
+    pub(crate) fn twins(&self, content: &str) -> rusqlite::Result<Vec<DatasetId>> {
+        let query = "SELECT id FROM datasets WHERE content = ?1";
         let mut query = self.connection.prepare_cached(query)?;
-        let twin = |row: &Row<'_>| {
-            let stored_bytes = row.get::<_, i64>(1)?.cast_unsigned();
-            Ok(Twin { id: name(row, 0)?, stored_bytes, is_packed: row.get(2)? })
-        };
-        query.query_map([content], twin)?.collect()
+        query.query_map([content], |row| name(row, 0))?.collect()
+    }
+
+    /// Another dataset with the payloads of one, compressed.
+    pub(crate) fn packed_twin(&self, entry: &Entry) -> rusqlite::Result<Option<DatasetId>> {
+        let query = "SELECT id FROM datasets WHERE content = ?1 AND packed AND id <> ?2 LIMIT 1";
+        let mut query = self.connection.prepare_cached(query)?;
+        query.query_row([&entry.content, entry.id.as_str()], |row| name(row, 0)).optional()
+    }
+
+    /// How many datasets have the files of one, itself included; more than `most` are not counted.
+    pub(crate) fn sharing(&self, entry: &Entry, most: u32) -> rusqlite::Result<u64> {
+        let query = "SELECT count(*) FROM
+                     (SELECT 1 FROM datasets WHERE content = ?1 AND stored_bytes = ?2 LIMIT ?3)";
+        let mut query = self.connection.prepare_cached(query)?;
+        let values = (&entry.content, entry.stored_bytes.cast_signed(), most);
+        query.query_row(values, |row| row.get(0)).map(i64::cast_unsigned)
     }
 
     /// The folder of a dataset.
@@ -282,7 +344,8 @@ impl Catalog {
 
     /// How many datasets `filter` lets through, without regard to its offset and limit.
     pub(crate) fn count(&self, filter: &Filter) -> rusqlite::Result<u64> {
-        if filter.from.is_none() && filter.until.is_none() {
+        let is_of_origins = filter.from.is_none() && filter.until.is_none();
+        if is_of_origins && filter.tags.is_empty() && filter.min_bytes.is_none() {
             return self.total(filter);
         }
         let (fitting, values) = filter.all("id");
@@ -316,6 +379,12 @@ impl Catalog {
         query.query_map(params![timestamp, id, count], entry)?.collect()
     }
 
+    /// The line of a dataset.
+    pub(crate) fn entry(&self, id: &DatasetId) -> rusqlite::Result<Option<Entry>> {
+        let sql = format!("SELECT {ENTRY} FROM datasets WHERE id = ?1");
+        self.connection.prepare_cached(&sql)?.query_row([id.as_str()], entry).optional()
+    }
+
     /// When the newest dataset was kept, for whomever.
     pub(crate) fn newest(&self) -> rusqlite::Result<Option<Timestamp>> {
         let query =
@@ -341,13 +410,6 @@ impl Catalog {
     }
 }
 
-/// A dataset that shares its payloads with others.
-pub(crate) struct Twin {
-    pub(crate) id: DatasetId,
-    pub(crate) stored_bytes: u64,
-    pub(crate) is_packed: bool,
-}
-
 /// Where in the order of time a walk has got to.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -363,52 +425,7 @@ impl Place {
 
 /// What [`entry`] reads.
 const ENTRY: &str =
-    "id, folder, timestamp, tool, server, content, bytes, stored_bytes, records, pinned";
-
-/// The file of a catalog, and what SQLite keeps beside it.
-pub(crate) fn files(path: &Path) -> [PathBuf; 3] {
-    ["", "-wal", "-shm"].map(|ending| {
-        let mut file = path.as_os_str().to_owned();
-        file.push(ending);
-        file.into()
-    })
-}
-
-/// Lets only its owner read a file that is older than this rule.
-fn make_private(path: &Path) -> io::Result<()> {
-    const OTHERS: u32 = 0o077;
-    if fs::symlink_metadata(path)?.permissions().mode() & OTHERS != 0 {
-        layout::open(path)?.set_permissions(Permissions::from_mode(0o600))?;
-    }
-    Ok(())
-}
-
-fn file_at(path: &Path) -> Option<(u64, u64)> {
-    fs::symlink_metadata(path).ok().map(|file| (file.dev(), file.ino()))
-}
-
-/// True if what was opened is no catalog any more; false if it merely cannot be used right now. Also
-/// true of what is a database but not ours: a name that is missing, a value of another kind.
-pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
-    let Some(code) = error.sqlite_error_code() else { return true };
-    !matches!(
-        code,
-        ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::ReadOnly
-            | ErrorCode::OperationInterrupted
-            | ErrorCode::SystemIoFailure
-            | ErrorCode::DiskFull
-            | ErrorCode::CannotOpen
-            | ErrorCode::PermissionDenied
-            | ErrorCode::OperationAborted
-            | ErrorCode::OutOfMemory
-            | ErrorCode::FileLockingProtocolFailed
-            | ErrorCode::SchemaChanged
-            | ErrorCode::NoLargeFileSupport
-            | ErrorCode::AuthorizationForStatementDenied
-    )
-}
+    "id, folder, timestamp, tool, server, content, bytes, stored_bytes, records, pinned, tags";
 
 /// A value that cannot be right: whoever wrote it, it was not us.
 fn wrong(column: usize, value: String) -> rusqlite::Error {
@@ -440,5 +457,11 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         stored_bytes: row.get::<_, i64>(7)?.cast_unsigned(),
         records: row.get::<_, Option<i64>>(8)?.map(i64::cast_unsigned),
         is_pinned: row.get(9)?,
+        tags: row.get::<_, String>(10)?.split_whitespace().map(str::to_owned).collect(),
     })
+}
+
+/// Tags as they stand in a line: a tag is found with the blanks around it.
+fn written(tags: &[String]) -> String {
+    if tags.is_empty() { String::new() } else { format!(" {} ", tags.join(" ")) }
 }

@@ -5,12 +5,12 @@
 //! by a look at that folder, however much has been kept.
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, File},
     io::{self, Read, Write},
-    os::unix::fs::DirBuilderExt,
     path::PathBuf,
 };
 
+use forebay_system::private;
 use parking_lot::MutexGuard;
 
 use jiff::Timestamp;
@@ -47,7 +47,7 @@ impl Claim {
         id: &DatasetId,
     ) -> Result<Option<Self>, StoreError> {
         let path = layout.claim(id);
-        let mut file = match layout::create(&path) {
+        let file = match layout::create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(layout)?;
@@ -59,11 +59,38 @@ impl Claim {
             layout::remove(&path)?;
             return Ok(None);
         }
+        Self::lock(file, layout, folder, id).map(Some)
+    }
+
+    /// Makes one on a dataset that exists and is to change, or takes one over whose process has died; `None`
+    /// if another has one.
+    pub(crate) fn on_growing(
+        layout: &Layout,
+        folder: &Folder,
+        id: &DatasetId,
+    ) -> Result<Option<Self>, StoreError> {
+        let path = layout.claim(id);
+        let file = match layout::create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Ok(found(layout, id.clone()).and_then(|found| found.left_behind));
+            }
+            file => file.doing("create", &path)?,
+        };
+        Self::lock(file, layout, folder, id).map(Some)
+    }
+
+    /// Makes a claim of the file that was just made.
+    fn lock(
+        mut file: File,
+        layout: &Layout,
+        folder: &Folder,
+        id: &DatasetId,
+    ) -> Result<Self, StoreError> {
         file.lock()
             .and_then(|()| file.write_all(folder.as_str().as_bytes()))
-            .doing("claim", &path)?;
+            .doing("claim", &layout.claim(id))?;
         let (layout, folder, id) = (layout.clone(), folder.clone(), id.clone());
-        Ok(Some(Self { layout, folder, id, _locked: file }))
+        Ok(Self { layout, folder, id, _locked: file })
     }
 
     /// The name that it is on.
@@ -152,7 +179,7 @@ impl Store {
 /// Makes the folder for claims.
 pub(crate) fn make_folder(layout: &Layout) -> Result<(), StoreError> {
     let path = layout.claims();
-    DirBuilder::new().recursive(true).mode(0o700).create(&path).doing("create", &path)
+    private::make_folder(&path).doing("create", &path)
 }
 
 /// All claims that there are.

@@ -7,9 +7,12 @@ use std::{
     sync::Arc,
 };
 
+use forebay_system::rename;
+
 use crate::{
     DatasetId, Facts, Metadata, Part, StoreError,
     error::Doing,
+    growth,
     integrity::{self, Checked},
     layout::{self, Folder, Layout},
 };
@@ -75,6 +78,13 @@ impl Dataset {
         self.facts().payload.unwrap_or_default()
     }
 
+    /// How many payloads it has. What stands between them may be a part of its own, the last one.
+    pub fn payload_count(&self) -> usize {
+        let template = self.facts().template.as_ref();
+        let has_file = template.is_some_and(|template| template.part.is_some());
+        self.metadata.parts.len().saturating_sub(usize::from(has_file)).max(1)
+    }
+
     /// The file of a payload as it lies on disk, which may be compressed. The last one stands for
     /// those that do not exist.
     pub fn path(&self, part: usize) -> PathBuf {
@@ -125,9 +135,14 @@ impl Dataset {
 
     /// The file for the rows of a table that is made from a payload. It can be made anew at any time.
     pub fn rows_path(&self, table: usize) -> PathBuf {
+        // Rows of one edition are none of another.
+        let edition = match self.facts().edition {
+            Some(edition) if edition > 1 => format!("_edition_{edition}"),
+            Some(_) | None => String::new(),
+        };
         let name = match table {
-            0 => format!("{}_rows.parquet", self.id()),
-            before => format!("{}_rows_{}.parquet", self.id(), before + 1),
+            0 => format!("{}_rows{edition}.parquet", self.id()),
+            before => format!("{}_rows{edition}_{}.parquet", self.id(), before + 1),
         };
         self.layout.folder(&self.folder).join(name)
     }
@@ -139,18 +154,32 @@ impl Dataset {
         path.into()
     }
 
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
     /// Whether it is to be kept for good.
-    pub(crate) fn is_pinned(&self) -> bool {
+    pub fn is_pinned(&self) -> bool {
         layout::is_there(&self.layout.pin(&self.folder, self.id()))
+    }
+
+    /// The file with the tags that people have given it.
+    pub(crate) fn tags_path(&self) -> PathBuf {
+        self.layout.tags(&self.folder, self.id())
     }
 
     /// How much of the disk the payloads take, and the rows that were made from them.
     pub(crate) fn stored_bytes(&self) -> u64 {
         let length = |path: PathBuf| std::fs::symlink_metadata(path).ok().map(|file| file.len());
+        if self.facts().edition.is_some() {
+            let files = self.layout.files(&self.folder, self.id()).into_iter();
+            let of_editions = files.filter(|path| growth::edition_of(path, self.id()).is_some());
+            return of_editions.filter_map(length).sum();
+        }
         let parts = (0..self.metadata.parts.len()).filter_map(|part| length(self.path(part)));
         let rows = (0..).map_while(|table| length(self.rows_path(table)));
         parts.chain(rows).sum()
@@ -173,7 +202,7 @@ impl Dataset {
                 file => file.and_then(|file| file.sync_all()).doing("sync", &path)?,
             }
         }
-        File::open(&folder).and_then(|folder| folder.sync_all()).doing("sync", &folder)
+        rename::sync_folder(&folder).doing("sync", &folder)
     }
 
     /// What is known of a payload; of the last one for those that do not exist.

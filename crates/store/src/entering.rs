@@ -9,7 +9,7 @@ use parking_lot::MutexGuard;
 use jiff::Timestamp;
 
 use crate::{
-    Counts, Dataset, Durability, Store, StoreError, Usage,
+    Dataset, Durability, Noted, Passed, Store, StoreError,
     catalog::{Catalog, usage},
     claim::Claim,
     events, layout,
@@ -26,40 +26,41 @@ pub(crate) struct New {
 const MAX_NEW: usize = 200;
 
 impl Store {
-    /// Enters what has been captured lately in the catalog, and adds to what tools have given today:
-    /// `(server, tool, counts)`. All of it is written at once, or nothing. Then what was captured is made
+    /// Enters what has been captured lately in the catalog, and adds to what tools have given today.
+    /// All of it is written at once, or nothing. Then what was captured is made
     /// safe against a loss of power.
-    pub fn enter_new(&self, counts: &[(&str, &str, Counts)]) -> Result<(), StoreError> {
-        make_durable(&self.enter_all(counts)?);
+    pub fn enter_new(&self, passed: &[Passed<'_>]) -> Result<(), StoreError> {
+        self.enter_new_and_note(passed, &Noted::default())
+    }
+
+    /// [`Self::enter_new`], with what else has happened.
+    pub fn enter_new_and_note(
+        &self,
+        passed: &[Passed<'_>],
+        noted: &Noted,
+    ) -> Result<(), StoreError> {
+        make_durable(&self.enter_all(passed, noted)?);
         Ok(())
     }
 
     /// Enters what is new, and has it made safe on a thread of its own. If the catalog cannot be written,
     /// that is left to whoever looks next: the dataset exists without it.
     pub(crate) fn enter_new_at_once(&self) {
-        match self.enter_all(&[]) {
+        match self.enter_all(&[], &Noted::default()) {
             Ok(entered) if entered.is_empty() => {}
-            Ok(entered) => {
-                let entered = Arc::new(entered);
-                let on_its_own = entered.clone();
-                let thread = thread::Builder::new().name("sync".to_owned());
-                // Without a thread it is done here.
-                if thread.spawn(move || make_durable(&on_its_own)).is_err() {
-                    make_durable(&entered);
-                }
-            }
+            Ok(entered) => make_durable_soon(entered),
             Err(error) => events::catalog_behind(&error),
         }
     }
 
     /// Enters what is new; returns what has yet to be made safe.
-    fn enter_all(&self, counts: &[(&str, &str, Counts)]) -> Result<Vec<Dataset>, StoreError> {
+    fn enter_all(&self, passed: &[Passed<'_>], noted: &Noted) -> Result<Vec<Dataset>, StoreError> {
         self.follow_catalog();
         let new = std::mem::take(&mut *self.to_enter());
         for New { dataset, .. } in &new {
             self.share_equal_content(dataset);
         }
-        if let Err(error) = self.enter(&new, counts) {
+        if let Err(error) = self.enter(&new, passed, noted) {
             let mut again = self.to_enter();
             again.extend(new);
             // Without their claims they are for whoever looks next.
@@ -77,8 +78,8 @@ impl Store {
         Ok(if self.durability == Durability::RightAfter { entered } else { Vec::new() })
     }
 
-    fn enter(&self, new: &[New], counts: &[(&str, &str, Counts)]) -> Result<(), StoreError> {
-        let since = usage::day(Timestamp::now());
+    fn enter(&self, new: &[New], passed: &[Passed<'_>], noted: &Noted) -> Result<(), StoreError> {
+        let today = usage::day(Timestamp::now());
         let enter = |catalog: &Catalog| {
             catalog.at_once(|catalog| {
                 for New { dataset, .. } in new {
@@ -90,9 +91,12 @@ impl Store {
                         catalog.forget(dataset.id())?;
                     }
                 }
-                for (server, tool, counts) in counts {
-                    let (server, tool) = ((*server).to_owned(), (*tool).to_owned());
-                    catalog.add_usage(&Usage { server, tool, since, counts: *counts })?;
+                for passed in passed {
+                    catalog.add_usage(today, *passed)?;
+                }
+                if !noted.is_empty() {
+                    catalog.add_tallies_with_others(today, &noted.tallies)?;
+                    catalog.note(noted)?;
                 }
                 Ok(())
             })
@@ -137,6 +141,17 @@ impl Drop for Store {
         if !self.to_enter().is_empty() {
             self.enter_new_at_once();
         }
+    }
+}
+
+/// [`make_durable`] on a thread of its own.
+pub(crate) fn make_durable_soon(datasets: Vec<Dataset>) {
+    let datasets = Arc::new(datasets);
+    let on_its_own = datasets.clone();
+    let thread = thread::Builder::new().name("sync".to_owned());
+    // Without a thread it is done here.
+    if thread.spawn(move || make_durable(&on_its_own)).is_err() {
+        make_durable(&datasets);
     }
 }
 

@@ -28,6 +28,12 @@ pub enum StoreError {
     /// Another process is removing and compressing what is old.
     #[error("another process is tidying up; try again later")]
     BeingTidied,
+    /// Another process, or thread, is changing a dataset.
+    #[error("`{0}` is being changed by another; try again")]
+    BeingChanged(DatasetId),
+    /// A dataset is not one that grows.
+    #[error("`{0}` is complete, and cannot grow")]
+    Complete(DatasetId),
     /// A payload is not what was kept.
     #[error("the data file `{}` is damaged: {how}", path.display())]
     Damaged {
@@ -53,6 +59,14 @@ pub enum StoreError {
         /// What is wrong with it.
         #[source]
         source: serde_json::Error,
+    },
+    /// A dataset would have more tags than one can have.
+    #[error("`{id}` would have more than {most} tags; take some from it with `--remove`")]
+    TooManyTags {
+        /// The dataset.
+        id: DatasetId,
+        /// How many one can have.
+        most: usize,
     },
     /// There is no dataset with that name.
     #[error("there is no dataset `{0}`; it may have been removed by age or quota")]

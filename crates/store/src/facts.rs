@@ -35,12 +35,21 @@ pub struct Facts {
     /// The hash of the whole arguments.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "even_null")]
     pub arguments_hash: Option<Hash>,
+    /// Which edition of it this is, if it is one that grows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edition: Option<u64>,
     /// Values beside the tables, by where they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<Map<String, Value>>,
+    /// The payloads that are files of a kind of their own, and no text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<File>,
     /// The form of the payload that is described.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
+    /// The datasets that the arguments of its call were made from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub made_from: Vec<String>,
     /// How many tables are there that are not described.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_tables: Option<usize>,
@@ -65,6 +74,9 @@ pub struct Facts {
     /// The session in which it was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// What stood in its place: the text that the model got.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary_text: Option<String>,
     /// How many tokens its summary has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary_tokens: Option<u64>,
@@ -80,6 +92,21 @@ pub struct Facts {
     /// What this version does not know.
     #[serde(flatten)]
     pub others: Map<String, Value>,
+}
+
+/// A payload that is a file of a kind of its own: an image, a sound, a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct File {
+    /// Which payload, from 0.
+    pub block: usize,
+    /// What can be said of it in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its media type.
+    pub media_type: String,
+    /// A name for it, which says what it is by how it ends.
+    pub name: String,
 }
 
 /// The hash of a call's arguments.

@@ -1,4 +1,4 @@
-//! Names of datasets: short, and hard to misread or mistype.
+//! Names of datasets and jobs: short, and hard to misread or mistype.
 
 use std::{
     collections::hash_map::RandomState,
@@ -24,23 +24,12 @@ impl DatasetId {
 
     /// Makes a new one at random; whether it is taken is for the store to check.
     pub(crate) fn random() -> Self {
-        // The standard library's hash keys are the system's randomness without a dependency.
-        let mut bits = RandomState::new().build_hasher().finish();
-        let mut id = PREFIX.to_owned();
-        for _ in 0..RANDOM_LENGTH {
-            let digit = usize::try_from(bits % ALPHABET.len() as u64).unwrap_or(0);
-            id.push(char::from(ALPHABET[digit]));
-            bits /= ALPHABET.len() as u64;
-        }
-        Self(id)
+        Self(random(PREFIX))
     }
 
     /// Reads a name, with or without its prefix; `None` if no dataset can be called so.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix(PREFIX).unwrap_or(text);
-        let is_plausible =
-            digits.len() == RANDOM_LENGTH && digits.bytes().all(|byte| ALPHABET.contains(&byte));
-        is_plausible.then(|| Self(format!("{PREFIX}{digits}")))
+        parsed(text, PREFIX).map(Self)
     }
 
     /// The name as text.
@@ -67,6 +56,27 @@ impl TryFrom<String> for DatasetId {
     fn try_from(text: String) -> Result<Self, String> {
         Self::parse(&text).ok_or_else(|| format!("`{text}` is not the name of a dataset"))
     }
+}
+
+/// A name at random behind a prefix.
+pub(crate) fn random(prefix: &str) -> String {
+    // The standard library's hash keys are the system's randomness without a dependency.
+    let mut bits = RandomState::new().build_hasher().finish();
+    let mut name = prefix.to_owned();
+    for _ in 0..RANDOM_LENGTH {
+        let digit = usize::try_from(bits % ALPHABET.len() as u64).unwrap_or(0);
+        name.push(char::from(ALPHABET[digit]));
+        bits /= ALPHABET.len() as u64;
+    }
+    name
+}
+
+/// A name, which may be given without its prefix, with it; `None` if nothing can be called so.
+pub(crate) fn parsed(text: &str, prefix: &str) -> Option<String> {
+    let digits = text.strip_prefix(prefix).unwrap_or(text);
+    let is_plausible =
+        digits.len() == RANDOM_LENGTH && digits.bytes().all(|byte| ALPHABET.contains(&byte));
+    is_plausible.then(|| format!("{prefix}{digits}"))
 }
 
 #[cfg(test)]

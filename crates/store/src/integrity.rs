@@ -8,10 +8,11 @@ use std::{
     collections::HashSet,
     fs, io,
     io::Read,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
+use forebay_system::identity::FileId;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{Part, StoreError, layout};
@@ -108,21 +109,16 @@ pub(crate) struct Sound(Mutex<HashSet<Stamp>>);
 /// What changes when a file does. Another name for it changes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Stamp {
-    device: u64,
-    number: u64,
+    file: FileId,
     bytes: u64,
-    modified: (i64, i64),
+    modified: SystemTime,
 }
 
 impl Stamp {
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let file = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
-        Some(Self {
-            device: file.dev(),
-            number: file.ino(),
-            bytes: file.len(),
-            modified: (file.mtime(), file.mtime_nsec()),
-        })
+        let modified = file.modified().ok()?;
+        Some(Self { file: FileId::of(&file), bytes: file.len(), modified })
     }
 }
 

@@ -2,20 +2,15 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
+use forebay_system::{open, private, rename};
 use jiff::{Timestamp, tz::TimeZone};
-use rustix::{
-    fs::{CWD, OFlags, RenameFlags, renameat_with},
-    io::Errno,
-    process::geteuid,
-};
 
 use crate::{DatasetId, Store, StoreError, error::Doing};
 
@@ -49,6 +44,11 @@ impl Layout {
     /// Held by the process that cleans up, or makes the catalog anew.
     pub(crate) fn housekeeping_lock(&self) -> PathBuf {
         self.home.join("housekeeping.lock")
+    }
+
+    /// Held by whoever changes the tags of a dataset.
+    pub(crate) fn tagging_lock(&self) -> PathBuf {
+        self.home.join("tagging.lock")
     }
 
     /// As old as the last time that somebody cleaned up.
@@ -85,6 +85,16 @@ impl Layout {
 
     pub(crate) fn pin(&self, folder: &Folder, id: &DatasetId) -> PathBuf {
         self.folder(folder).join(format!("{id}_pinned"))
+    }
+
+    /// The tags that people have given to a dataset.
+    pub(crate) fn tags(&self, folder: &Folder, id: &DatasetId) -> PathBuf {
+        self.folder(folder).join(format!("{id}_tags"))
+    }
+
+    /// What a model has said of a dataset.
+    pub(crate) fn findings(&self, folder: &Folder, id: &DatasetId) -> PathBuf {
+        self.folder(folder).join(format!("{id}_findings.json"))
     }
 
     /// The datasets that are being captured, or have been and are not in the catalog yet.
@@ -136,7 +146,7 @@ impl Layout {
     /// Makes the folder for a dataset, which only its owner may enter.
     pub(crate) fn make_folder(&self, folder: &Folder) -> Result<(), StoreError> {
         let path = self.folder(folder);
-        DirBuilder::new().recursive(true).mode(0o700).create(&path).doing("create", &path)?;
+        private::make_folder(&path).doing("create", &path)?;
         if self.has(folder) { Ok(()) } else { Err(is_link()).doing("use", &path) }
     }
 }
@@ -172,22 +182,10 @@ impl Folder {
 pub fn scratch(home: &Path) -> io::Result<PathBuf> {
     if Store::can_write(home) {
         let folder = home.join("spill");
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        private::make_folder(&folder)?;
         return Ok(folder);
     }
-    let user = geteuid().as_raw();
-    let folder = std::env::temp_dir().join(format!("forebay-{user}"));
-    match DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    // Others may make a folder of this name, too.
-    let found = fs::symlink_metadata(&folder)?;
-    if found.is_dir() && found.uid() == user && found.mode() & 0o777 == 0o700 {
-        return Ok(folder);
-    }
-    let said = format!("`{}` is not this user's own folder", folder.display());
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, said))
+    private::temporary_folder("forebay")
 }
 
 /// Opens a file for reading. Only a plain file is: a link could lead out of the store, and a pipe would
@@ -199,14 +197,13 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// Opens a file that is there to be locked, or makes it. What it holds is left alone, and a link is not
 /// followed.
 pub fn lock_file(path: &Path) -> io::Result<File> {
-    open_plain(path, OpenOptions::new().write(true).create(true).truncate(false).mode(0o600))
+    open_plain(path, private::file(OpenOptions::new().write(true).create(true).truncate(false)))
 }
 
 fn open_plain(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = options.custom_flags(flags.bits().cast_signed()).open(path).map_err(|error| {
-        if Errno::from_io_error(&error) == Some(Errno::LOOP) { is_link() } else { error }
-    })?;
+    let file = open::without_following(options)
+        .open(path)
+        .map_err(|error| if open::is_for_a_link(&error) { is_link() } else { error })?;
     if file.metadata()?.is_file() {
         return Ok(file);
     }
@@ -236,7 +233,7 @@ pub(crate) fn is_abandoned(path: &Path) -> bool {
 
 /// Creates a file that only its owner may read; fails if there is one.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+    private::file(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
 }
 
 /// Puts a whole file in its place at once: whoever looks sees all of it, or none.
@@ -275,7 +272,7 @@ pub(crate) fn link_over(theirs: &Path, ours: &Path) -> io::Result<()> {
 
 /// Gives a file another name, unless that is taken.
 pub(crate) fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
-    Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
+    rename::to_free(from, to)
 }
 
 /// Removes a file; that it is gone already is fine.

@@ -106,7 +106,7 @@ impl Metadata {
     }
 
     /// The hash that two datasets share if their payloads are equal.
-    pub(crate) fn content(&self) -> String {
+    pub fn content(&self) -> String {
         let hashes: Vec<&str> = self.parts.iter().map(|part| part.blake3.as_str()).collect();
         hashes.join("+")
     }

@@ -6,9 +6,10 @@
 use std::{collections::BTreeSet, fs, fs::File, path::Path, time::Duration};
 
 use crate::{
-    Dataset, DatasetId, Store, StoreError, Usage,
-    catalog::{self, Catalog},
+    Dataset, DatasetId, Passed, SizeClass, Store, StoreError, Usage,
+    catalog::Catalog,
     claim::{self, Found},
+    database,
     error::Doing,
     events,
     layout::{self, Folder, Layout},
@@ -79,6 +80,8 @@ fn skip_damaged(
 fn enter_and_count(store: &Store, folder: &Folder, id: &DatasetId) -> Result<(), StoreError> {
     enter(store, folder, id)?;
     let dataset = Dataset::load(&store.layout, folder, id)?;
+    // It may have grown since it was entered.
+    store.ask_as_it_is(|catalog| catalog.settle(&dataset))?;
     store.ask_as_it_is(|catalog| {
         catalog.at_once(|catalog| catalog.count_in(dataset.metadata(), false))
     })
@@ -160,6 +163,7 @@ fn make_anew(layout: &Layout, patience: Duration) -> Result<Catalog, StoreError>
     let catalog = Catalog::create(&new)?;
     let counts = Catalog::salvage_usage(&path);
     let count = fill(&catalog, layout, counts.as_deref())?;
+    catalog.take_over_tallies(&path);
     drop(catalog);
     set_aside(&path, count)?;
     fs::rename(&new, &path).doing("rename", &new)?;
@@ -187,11 +191,16 @@ fn set_aside(path: &Path, datasets: usize) -> Result<(), StoreError> {
 }
 
 /// Enters all datasets, and what has been counted, in an empty catalog.
-fn fill(catalog: &Catalog, layout: &Layout, counts: Option<&[Usage]>) -> Result<usize, StoreError> {
+fn fill(
+    catalog: &Catalog,
+    layout: &Layout,
+    counts: Option<&[(SizeClass, Usage)]>,
+) -> Result<usize, StoreError> {
     /// So many are written at once, and told of.
     const BATCH: usize = 10_000;
-    for counted in counts.into_iter().flatten() {
-        catalog.add_usage(counted)?;
+    for (size, usage) in counts.into_iter().flatten() {
+        let Usage { server, tool, since, counts } = usage;
+        catalog.add_usage(*since, Passed { server, tool, size: *size, counts: *counts })?;
     }
     let mut count = 0;
     for folder in layout.folders() {
@@ -258,5 +267,5 @@ pub(crate) fn datasets_in(layout: &Layout, folder: &Folder) -> BTreeSet<DatasetI
 
 /// Removes a catalog and what SQLite keeps beside it.
 fn remove_catalog(path: &Path) -> Result<(), StoreError> {
-    catalog::files(path).iter().try_for_each(|file| layout::remove(file))
+    database::files(path).iter().try_for_each(|file| layout::remove(file))
 }

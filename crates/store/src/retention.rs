@@ -3,21 +3,25 @@
 //! One process at a time; never a payload that someone is reading.
 
 use std::{
-    collections::HashMap,
+    collections::{
+        HashMap,
+        hash_map::Entry::{Occupied, Vacant},
+    },
     fs::{self, File},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
 
+use forebay_system::disk;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    DatasetId, Entry, Store, StoreError,
+    Change, DatasetId, Entry, Store, StoreError,
     catalog::{Catalog, Place},
     claim, compression,
     error::Doing,
-    events,
+    events, growth,
     layout::{self, Folder},
     reconcile, united,
 };
@@ -39,9 +43,7 @@ impl Retention {
     pub fn usual_bytes(home: &Path) -> u64 {
         const MOST: u64 = 20_000_000_000;
         const SHARE: u64 = 10;
-        // It may not be there yet.
-        let disk = home.ancestors().find_map(|path| rustix::fs::statvfs(path).ok());
-        disk.map_or(MOST, |disk| (disk.f_blocks.saturating_mul(disk.f_frsize) / SHARE).min(MOST))
+        disk::space_at(home).map_or(MOST, |space| (space.total_bytes / SHARE).min(MOST))
     }
 }
 
@@ -126,8 +128,8 @@ pub(crate) fn would_remove(
     now: Timestamp,
 ) -> Result<Vec<Entry>, StoreError> {
     let mut going = Vec::new();
-    // How many of those that share their files are going.
-    let mut gone: HashMap<(String, u64), usize> = HashMap::new();
+    // How many of those that share their files are staying.
+    let mut staying: HashMap<(String, u64), u64> = HashMap::new();
     let is_old = |entry: &Entry| {
         let is_older = |age| is_older(entry.timestamp, age, now);
         !entry.is_pinned && retention.max_age.is_some_and(is_older)
@@ -146,10 +148,15 @@ pub(crate) fn would_remove(
             };
             if goes {
                 going.push(entry.clone());
-                let gone = gone.entry((entry.content.clone(), entry.stored_bytes)).or_default();
-                *gone += 1;
+                let staying = match staying.entry((entry.content.clone(), entry.stored_bytes)) {
+                    Occupied(known) => known.into_mut(),
+                    Vacant(unknown) => {
+                        unknown.insert(store.ask(|catalog| catalog.sharing(entry, u32::MAX))?)
+                    }
+                };
+                *staying = staying.saturating_sub(1);
                 if let Some(quota) = &mut quota {
-                    quota.lose(entry, sharing(store, entry)?.saturating_sub(*gone));
+                    quota.lose(entry, *staying);
                 }
             }
             Ok(true)
@@ -202,6 +209,8 @@ pub(crate) fn remove(store: &Store, id: &DatasetId, folder: &Folder) -> Result<b
     for path in files {
         layout::remove(&path)?;
     }
+    // It exists no more, whatever else goes wrong.
+    store.hearers.tell(Change::Removed(id));
     united::forget(store, id)?;
     store.ask(|catalog| catalog.forget(id))?;
     Ok(true)
@@ -275,7 +284,7 @@ fn keep_within(store: &Store, limit: u64, collected: &mut Collected) -> Result<(
             let was_removed = remove(store, &entry.id, &entry.folder)?;
             collected.note_removal(was_removed);
             if was_removed {
-                quota.lose(entry, sharing(store, entry)?);
+                quota.lose(entry, store.ask(|catalog| catalog.sharing(entry, 1))?);
             }
         }
         Ok(quota.is_exceeded())
@@ -308,17 +317,11 @@ impl Quota {
     }
 
     /// Takes a dataset off that is gone, whose files so many others still have.
-    fn lose(&mut self, entry: &Entry, sharing: usize) {
+    fn lose(&mut self, entry: &Entry, sharing: u64) {
         if sharing == 0 {
             self.total = self.total.saturating_sub(entry.stored_bytes);
         }
     }
-}
-
-/// How many datasets there are that have the files of this one, itself included.
-fn sharing(store: &Store, entry: &Entry) -> Result<usize, StoreError> {
-    let twins = store.ask(|catalog| catalog.twins(&entry.content))?;
-    Ok(twins.iter().filter(|twin| twin.stored_bytes == entry.stored_bytes).count())
 }
 
 /// Compresses what is old and has not been unpacked since. Equal payloads stay one file.
@@ -332,9 +335,9 @@ fn compress(
             return Ok(false);
         }
         let Ok(dataset) = store.dataset(&entry.id) else { return Ok(true) };
-        let twins = store.ask(|catalog| catalog.twins(&entry.content))?;
-        let twin = twins.iter().find(|twin| twin.is_packed && twin.id != entry.id);
-        let twin = twin.and_then(|twin| store.dataset(&twin.id).ok());
+        if let Some(edition) = dataset.facts().edition {
+            growth::remove_superseded(store, &dataset, edition);
+        }
         let (mut has_changed, mut is_done) = (false, true);
         for part in 0..dataset.metadata().parts.len() {
             let path = dataset.plain_path(part);
@@ -352,7 +355,9 @@ fn compress(
                 is_done = false;
                 break;
             }
-            let theirs = twin.as_ref().and_then(|twin| {
+            let twin = store.ask(|catalog| catalog.packed_twin(entry))?;
+            let twin = twin.and_then(|twin| store.dataset(&twin).ok());
+            let theirs = twin.and_then(|twin| {
                 let theirs = layout::compressed(&twin.plain_path(part));
                 // Ours may be the only one that is sound.
                 store.sound.check(&theirs, || twin.verify(part)).ok().map(|()| theirs)
@@ -380,7 +385,7 @@ fn modified(path: &Path) -> Option<Timestamp> {
 }
 
 /// True while someone reads the file.
-fn is_in_use(path: &Path) -> bool {
+pub(crate) fn is_in_use(path: &Path) -> bool {
     layout::open(path).is_ok_and(|file| file.try_lock().is_err())
 }
 

@@ -10,11 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use forebay_system::priority;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    Collected, Durability, Retention, Store, StoreError, events, layout::Layout, retention,
-    store::HURRY,
+    Change, Collected, Durability, Retention, Store, StoreError, events, hearers::Hearers,
+    layout::Layout, retention, store::HURRY,
 };
 
 /// How often is often enough.
@@ -30,6 +31,7 @@ pub struct Shelf {
     retention: Retention,
     state: Mutex<State>,
     tidying: Mutex<()>,
+    hearers: Hearers,
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +45,26 @@ impl Shelf {
     /// The store at `home`; nothing is opened yet.
     pub fn new(home: &Path, durability: Durability, retention: Retention) -> Self {
         let (home, state, tidying) = (home.to_owned(), Mutex::default(), Mutex::default());
-        Self { home, durability, retention, state, tidying }
+        Self { home, durability, retention, state, tidying, hearers: Hearers::default() }
+    }
+
+    /// Has `hearer` told of everything that is kept from now on by way of this shelf. It must be quick.
+    pub fn when_kept(&self, hearer: impl Fn() + Send + Sync + 'static) {
+        self.hearers.add(move |change| match change {
+            Change::Kept(_) => hearer(),
+            Change::Grown(_) | Change::Read(_) | Change::Removed(_) => {}
+        });
+    }
+
+    /// Has `hearer` told of everything that is kept, grows, is read by a model or removed from now on by way of this shelf.
+    /// It must be quick.
+    pub fn when_changed(&self, hearer: impl Fn(Change<'_>) + Send + Sync + 'static) {
+        self.hearers.add(hearer);
+    }
+
+    /// Where the store is.
+    pub fn home(&self) -> &Path {
+        &self.home
     }
 
     /// What is removed and compressed, and when.
@@ -63,7 +84,7 @@ impl Shelf {
         } else {
             Store::open_to_read(&self.home, self.durability)?
         };
-        let store = Arc::new(store);
+        let store = Arc::new(store.heard_by(self.hearers.clone()));
         state.store = Some(store.clone());
         Ok(store)
     }
@@ -94,7 +115,7 @@ impl Shelf {
         let tidied = self.clone();
         // Without a thread it is left to the next process.
         let _ = thread::Builder::new().name("tidy".to_owned()).spawn(move || {
-            give_way();
+            priority::thread_gives_way();
             work(&tidied);
         });
     }
@@ -107,7 +128,11 @@ impl Shelf {
         }
         let _alone = self.alone();
         let open = self.state().store.clone();
-        let store = open.map_or_else(|| Store::open(&self.home, self.durability).map(Arc::new), Ok);
+        let opened = || {
+            let store = Store::open(&self.home, self.durability)?;
+            Ok(Arc::new(store.heard_by(self.hearers.clone())))
+        };
+        let store = open.map_or_else(opened, Ok);
         tell(store.and_then(|store| store.collect_now(&self.retention, &mut |_, _| true)));
     }
 
@@ -147,13 +172,6 @@ fn tell(outcome: Result<Collected, StoreError>) {
         Err(StoreError::BeingTidied) => {}
         Err(error) => events::tidying_failed(&error),
     }
-}
-
-/// Lets everything else on the machine go first.
-fn give_way() {
-    // On Linux this is for the calling thread alone; elsewhere it would be for all of them.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(None, 19);
 }
 
 #[cfg(test)]

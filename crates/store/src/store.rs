@@ -1,26 +1,27 @@
 //! The store as a whole: opening it, and what can be done with it.
 
 use std::{
-    fs::DirBuilder,
-    os::unix::fs::DirBuilderExt,
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use forebay_system::{access, private};
 use parking_lot::{Mutex, MutexGuard};
 
 use jiff::{Timestamp, ToSpan, civil::Date};
-use rustix::fs::{Access, access};
 
 use crate::{
-    Capture, Collected, Dataset, DatasetId, Entry, Filter, Findings, HowFar, Mapped, Outline,
-    Retention, StoreError, Usage, Verification, Viewer,
-    catalog::{self, Catalog, usage},
+    Capture, Collected, Counts, Dataset, DatasetId, Entry, Event, Facet, Filter, Findings, HowFar,
+    Mapped, Outline, Question, Retention, SizeClass, StoreError, Tally, Total, Usage, Verification,
+    Viewer,
+    catalog::{Catalog, usage},
     claim::{self, Claim},
-    compression,
+    compression, database,
     entering::New,
     error::Doing,
     events,
+    hearers::Hearers,
     integrity::{self, Sound},
     layout::{self, Folder, Layout},
     reconcile, retention, verify,
@@ -37,6 +38,8 @@ pub struct Store {
     pub(crate) spare_claim: Mutex<Option<Claim>>,
     /// What exists and has yet to be entered in the catalog.
     pub(crate) to_enter: Mutex<Vec<New>>,
+    /// Who is told of what is kept.
+    pub(crate) hearers: Hearers,
     /// Whether files may be made and changed.
     is_writable: bool,
     /// The files that need not be checked again.
@@ -63,6 +66,13 @@ pub enum Durability {
 }
 
 impl Store {
+    /// The same store, of which these are told what is kept.
+    #[must_use]
+    pub(crate) fn heard_by(mut self, hearers: Hearers) -> Self {
+        self.hearers = hearers;
+        self
+    }
+
     /// Opens the store at `home`, or makes one; cleans up what interrupted captures have left, and
     /// makes the catalog anew if it is missing or damaged.
     pub fn open(home: &Path, durability: Durability) -> Result<Self, StoreError> {
@@ -77,11 +87,7 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let layout = Layout::new(home);
         let datasets = layout.datasets();
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&datasets)
-            .doing("create", &datasets)?;
+        private::make_folder(&datasets).doing("create", &datasets)?;
         let opening = patience.max(OPENING);
         let catalog = match Catalog::open(&layout.catalog(), opening)? {
             Some(catalog) => catalog,
@@ -97,6 +103,7 @@ impl Store {
             to_enter: Mutex::default(),
             is_writable: true,
             sound: Sound::default(),
+            hearers: Hearers::default(),
         };
         claim::make_folder(&store.layout)?;
         store.take_in();
@@ -123,12 +130,13 @@ impl Store {
             to_enter: Mutex::default(),
             is_writable: false,
             sound: Sound::default(),
+            hearers: Hearers::default(),
         })
     }
 
     /// False if `home` is there and nothing can be written to it.
     pub fn can_write(home: &Path) -> bool {
-        !home.exists() || access(home, Access::WRITE_OK).is_ok()
+        !home.exists() || access::can_write(home)
     }
 
     /// Whether files can be made and changed in it.
@@ -276,6 +284,38 @@ impl Store {
         self.ask(|catalog| catalog.origins(viewer))
     }
 
+    /// How many datasets `viewer` may see of each server and tool, most first.
+    pub fn totals(&self, viewer: &Viewer) -> Result<Vec<Total>, StoreError> {
+        self.ask(|catalog| catalog.totals(viewer))
+    }
+
+    /// How many datasets of the viewer's principal were kept on each day, in UTC, the latest first: all, or
+    /// those of a server and a tool.
+    pub fn days(
+        &self,
+        viewer: &Viewer,
+        server: Option<&str>,
+        tool: Option<&str>,
+    ) -> Result<Vec<(Date, u64)>, StoreError> {
+        self.ask(|catalog| catalog.days(viewer, server, tool))
+    }
+
+    /// The values of a facet among the datasets that `filter` lets through, each with how many have it, the
+    /// most frequent first.
+    pub fn facet(&self, filter: &Filter, facet: Facet) -> Result<Vec<(String, u64)>, StoreError> {
+        self.ask(|catalog| catalog.facet(filter, facet))
+    }
+
+    /// The tags of what `viewer` may see that are not servers or tools, each once.
+    pub fn tags(&self, viewer: &Viewer) -> Result<BTreeSet<String>, StoreError> {
+        self.ask(|catalog| catalog.tags(viewer))
+    }
+
+    /// What the catalog knows of a dataset, whether or not its files are sound.
+    pub fn entry(&self, id: &DatasetId) -> Result<Option<Entry>, StoreError> {
+        self.ask(|catalog| catalog.entry(id))
+    }
+
     /// The datasets that `filter` lets through, newest first.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
         self.ask(|catalog| catalog.list(filter))
@@ -284,6 +324,29 @@ impl Store {
     /// The least that is to be known of all datasets that `filter` lets through, newest first.
     pub fn outlines(&self, filter: &Filter) -> Result<Vec<Outline>, StoreError> {
         self.ask(|catalog| catalog.outlines(filter))
+    }
+
+    /// Goes through all datasets, the oldest first, until `look` says that it has seen enough.
+    pub fn each(
+        &self,
+        look: impl FnMut(&Entry) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        retention::each(self, false, look)
+    }
+
+    /// How many datasets there are, for whomever.
+    pub fn total(&self) -> Result<u64, StoreError> {
+        self.ask(Catalog::datasets)
+    }
+
+    /// How much of the disk all payloads take at most; equal ones are counted each time, so that it costs nothing.
+    pub fn stored_bytes_at_most(&self) -> Result<u64, StoreError> {
+        self.ask(Catalog::stored_bytes)
+    }
+
+    /// How much of the disk all payloads take; equal ones are one file, and counted once.
+    pub fn stored_bytes(&self) -> Result<u64, StoreError> {
+        self.ask(Catalog::stored_bytes_of_files)
     }
 
     /// How many datasets `filter` lets through, without regard to its offset and limit.
@@ -311,9 +374,13 @@ impl Store {
         self.ask(|catalog| catalog.set_pinned(id, false))
     }
 
-    /// Removes a dataset. `false` if someone is reading it, and it stays.
+    /// Removes a dataset, or what is left of one whose metadata are gone. `false` if someone is reading it,
+    /// and it stays.
     pub fn remove(&self, id: &DatasetId) -> Result<bool, StoreError> {
-        let folder = self.dataset_folder(id)?;
+        let folder = match self.dataset_folder(id) {
+            Err(StoreError::Unknown(_)) => self.listed_folder(id)?,
+            other => other?,
+        };
         retention::remove(self, id, &folder)
     }
 
@@ -354,8 +421,56 @@ impl Store {
     }
 
     fn usage_as_of(&self, today: Date, days: Option<u16>) -> Result<Vec<Usage>, StoreError> {
-        let from = days.map(|days| today.saturating_sub((i64::from(days) - 1).days()));
-        self.ask(|catalog| catalog.usage(from.unwrap_or(Date::MIN)))
+        self.ask(|catalog| catalog.usage(first_of(days, today)))
+    }
+
+    /// The same, by how long the results were.
+    pub fn usage_by_size(&self, days: Option<u16>) -> Result<Vec<(SizeClass, Counts)>, StoreError> {
+        let from = first_of(days, usage::day(Timestamp::now()));
+        self.ask(|catalog| catalog.usage_by_size(from))
+    }
+
+    /// The same, on each day, the latest first.
+    pub fn usage_by_day(&self, days: Option<u16>) -> Result<Vec<(Date, Counts)>, StoreError> {
+        let from = first_of(days, usage::day(Timestamp::now()));
+        self.ask(|catalog| catalog.usage_by_day(from))
+    }
+
+    /// What was counted of one kind on each day, the latest first.
+    pub fn tallies_by_day(
+        &self,
+        what: &str,
+        days: Option<u16>,
+    ) -> Result<Vec<(Date, u64)>, StoreError> {
+        let from = first_of(days, usage::day(Timestamp::now()));
+        self.ask(|catalog| catalog.tallies_of(what, from))
+    }
+
+    /// The latest calls in all processes, the last one first, as far as they have been written down.
+    pub fn recent(&self, limit: u64) -> Result<Vec<Event>, StoreError> {
+        self.ask(|catalog| catalog.recent(limit))
+    }
+
+    /// How many calls are remembered.
+    pub fn remembered(&self) -> Result<u64, StoreError> {
+        self.ask(Catalog::remembered)
+    }
+
+    /// What was asked of a dataset lately, the last question first.
+    pub fn asked_of(&self, id: &DatasetId, limit: u64) -> Result<Vec<Question>, StoreError> {
+        self.ask(|catalog| catalog.asked_of(id, limit))
+    }
+
+    /// Adds to what was counted today.
+    pub fn add_tallies(&self, tallies: &[Tally]) -> Result<(), StoreError> {
+        let today = usage::day(Timestamp::now());
+        self.ask_as_it_is(|catalog| catalog.add_tallies(today, tallies))
+    }
+
+    /// What was counted: in the last `days`, today included, or ever.
+    pub fn tallies(&self, days: Option<u16>) -> Result<Vec<Tally>, StoreError> {
+        let from = first_of(days, usage::day(Timestamp::now()));
+        self.ask(|catalog| catalog.tallies(from))
     }
 
     /// Asks the catalog that is in place, with all in it that exists. One that turns out to be damaged is
@@ -376,7 +491,7 @@ impl Store {
     ) -> Result<T, StoreError> {
         let answer = question(&self.catalog());
         match answer {
-            Err(error) if catalog::is_damage(&error) && self.is_writable => {
+            Err(error) if database::is_damage(&error) && self.is_writable => {
                 self.replace_catalog()?;
                 Ok(question(&self.catalog())?)
             }
@@ -429,7 +544,7 @@ impl Store {
         }
         let Some(folder) = reconcile::find(&self.layout, id) else {
             known
-                .or_else(|error| if catalog::is_damage(&error) { Ok(None) } else { Err(error) })?;
+                .or_else(|error| if database::is_damage(&error) { Ok(None) } else { Err(error) })?;
             return Err(StoreError::Unknown(id.clone()));
         };
         match reconcile::enter(self, &folder, id) {
@@ -440,6 +555,12 @@ impl Store {
         Ok(folder)
     }
 
+    /// The folder that the catalog has for a dataset, whether or not its metadata are there.
+    fn listed_folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
+        let folder = self.ask(|catalog| catalog.folder(id))?;
+        folder.filter(|it| self.layout.has(it)).ok_or_else(|| StoreError::Unknown(id.clone()))
+    }
+
     /// The folder of a dataset that exists.
     pub(crate) fn dataset_folder(&self, id: &DatasetId) -> Result<Folder, StoreError> {
         let folder = self.folder(id)?;
@@ -448,6 +569,12 @@ impl Store {
         }
         Err(StoreError::Unknown(id.clone()))
     }
+}
+
+/// The first of the last `days`, today included, or of all.
+fn first_of(days: Option<u16>, today: Date) -> Date {
+    let first = |days: u16| today.saturating_sub((i64::from(days) - 1).days());
+    days.map_or(Date::MIN, first)
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    fs::{self, DirBuilder},
+    fs,
     io::Read,
-    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
+use forebay_system::private;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -171,7 +171,7 @@ impl Store {
     /// Makes the folder for segments.
     pub fn make_united_folder(&self) -> Result<(), StoreError> {
         let folder = self.layout.united();
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder).doing("create", &folder)?;
+        private::make_folder(&folder).doing("create", &folder)?;
         if layout::is_folder(&folder) {
             Ok(())
         } else {

@@ -1,13 +1,15 @@
 //! Makes sure that all that was kept is what it was, and puts right what can be.
 
-use std::{fs::DirBuilder, io, io::Read, os::unix::fs::DirBuilderExt};
+use std::{io, io::Read};
+
+use forebay_system::private;
 
 use crate::{
     Dataset, DatasetId, Entry, Store, StoreError,
     catalog::Catalog,
     error::Doing,
     events, integrity,
-    layout::{self, Folder},
+    layout::{self, Folder, Layout},
     reconcile, retention, united,
 };
 
@@ -98,8 +100,8 @@ impl Looking<'_, '_> {
         self.findings.datasets += 1;
         for part in 0..dataset.metadata().parts.len() {
             let Err(error) = self.look_at_part(&dataset, part)? else { continue };
-            // It may have been removed while we were reading.
-            if !layout::is_there(&self.store.layout.metadata(folder, id)) {
+            // It may have been removed, or have grown, while we were reading.
+            if !is_still(&self.store.layout, &dataset) {
                 return Ok(());
             }
             let remedy = self.repair(|store| mend(store, &dataset, part))?;
@@ -188,7 +190,7 @@ impl Looking<'_, '_> {
         let mut is_right = true;
         retention::each(self.store, false, |entry| {
             is_right = match Dataset::load(&self.store.layout, &entry.folder, &entry.id) {
-                Ok(dataset) => is_line_of(entry, &dataset),
+                Ok(dataset) => is_line_of(entry, &dataset) || self.has_line(&entry.id)?,
                 // Removed just now, or long ago by hand.
                 Err(StoreError::Unknown(id)) => {
                     self.store.ask(|catalog| catalog.folder(&id))?.is_none()
@@ -199,6 +201,13 @@ impl Looking<'_, '_> {
             Ok(is_right)
         })?;
         Ok(is_right)
+    }
+
+    /// True if the catalog has the line of a dataset as it is now: it may have grown since we looked.
+    fn has_line(&self, id: &DatasetId) -> Result<bool, StoreError> {
+        let Ok(dataset) = self.store.dataset(id) else { return Ok(true) };
+        let entry = self.store.ask(|catalog| catalog.entry(id))?;
+        Ok(entry.is_none_or(|entry| is_line_of(&entry, &dataset)))
     }
 
     fn progress(&mut self, id: &DatasetId) -> Result<(), StoreError> {
@@ -238,8 +247,8 @@ fn mend(store: &Store, dataset: &Dataset, part: usize) -> Result<&'static str, S
     }
     let content = dataset.metadata().content();
     let twins = store.ask(|catalog| catalog.twins(&content))?.into_iter();
-    for twin in twins.filter(|twin| twin.id != *dataset.id()) {
-        let Ok(twin) = store.dataset(&twin.id) else { continue };
+    for twin in twins.filter(|twin| twin != dataset.id()) {
+        let Ok(twin) = store.dataset(&twin) else { continue };
         let Ok(theirs) = store.plain_file(&twin, part) else { continue };
         let ours = dataset.plain_path(part);
         layout::link_over(&theirs, &ours).doing("write", &ours)?;
@@ -252,7 +261,7 @@ fn mend(store: &Store, dataset: &Dataset, part: usize) -> Result<&'static str, S
 /// Moves the files of a dataset out of the way, its metadata first: from then on it does not exist.
 fn set_aside(store: &Store, folder: &Folder, id: &DatasetId) -> Result<&'static str, StoreError> {
     let aside = store.layout.damaged();
-    DirBuilder::new().recursive(true).mode(0o700).create(&aside).doing("create", &aside)?;
+    private::make_folder(&aside).doing("create", &aside)?;
     let metadata = store.layout.metadata(folder, id);
     let mut files = store.layout.files(folder, id);
     files.sort_by_key(|path| *path != metadata);
@@ -266,6 +275,15 @@ fn set_aside(store: &Store, folder: &Folder, id: &DatasetId) -> Result<&'static 
     Ok(SET_ASIDE)
 }
 
+/// True if a dataset exists, and is what it was.
+fn is_still(layout: &Layout, dataset: &Dataset) -> bool {
+    match Dataset::load(layout, dataset.folder(), dataset.id()) {
+        Ok(now) => now.metadata().parts == dataset.metadata().parts,
+        Err(StoreError::Unknown(_)) => false,
+        Err(_) => true,
+    }
+}
+
 fn is_line_of(entry: &Entry, dataset: &Dataset) -> bool {
     let metadata = dataset.metadata();
     let description = &metadata.description;
@@ -276,4 +294,5 @@ fn is_line_of(entry: &Entry, dataset: &Dataset) -> bool {
         && entry.bytes == metadata.bytes()
         && entry.records == description.record_count
         && entry.is_pinned == dataset.is_pinned()
+        && entry.tags == dataset.words()
 }

@@ -36,19 +36,26 @@ impl Viewer {
     /// Whether a dataset may be seen. One that names no project was kept by an older version: only
     /// those see it that see everything.
     pub fn sees(&self, metadata: &Metadata) -> bool {
+        self.sees_what_is_of(metadata.principal(), metadata.session(), metadata.project())
+    }
+
+    /// The same, of whatever belongs to a principal, a session and a project.
+    pub fn sees_what_is_of(
+        &self,
+        principal: &Principal,
+        session: Option<&str>,
+        project: Option<&str>,
+    ) -> bool {
         let is_own = |own: &Option<String>, theirs: Option<&str>| {
             own.as_deref().is_some_and(|own| theirs == Some(own))
         };
-        if self.principal != *metadata.principal() {
+        if self.principal != *principal {
             return false;
         }
         match self.scope {
             Scope::All => true,
-            Scope::Project => {
-                is_own(&self.session, metadata.session())
-                    || is_own(&self.project, metadata.project())
-            }
-            Scope::Session => is_own(&self.session, metadata.session()),
+            Scope::Project => is_own(&self.session, session) || is_own(&self.project, project),
+            Scope::Session => is_own(&self.session, session),
         }
     }
 

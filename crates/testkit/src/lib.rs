@@ -3,6 +3,7 @@
 #![expect(clippy::missing_panics_doc, reason = "a test that cannot go on panics")]
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "likewise")]
 
+pub mod chroma;
 pub mod corpus;
 pub mod http;
 pub mod peer;

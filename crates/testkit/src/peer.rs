@@ -134,7 +134,7 @@ impl Drop for Peer {
 }
 
 /// Waits until `condition` holds; panics with `what` if it never does.
-pub fn eventually(what: &str, condition: impl Fn() -> bool) {
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let started = Instant::now();
     while !condition() {
         assert!(started.elapsed() < PATIENCE, "never happened: {what}");

@@ -1,8 +1,8 @@
 //! Real peers: official SDKs and servers from npm and PyPI, pinned, installed under the build
-//! folder by the first test that needs them.
+//! folder by the first test that needs them, and Debian's browser.
 //!
-//! Where npm or Python is missing, a test that needs it says so on stderr and passes over it, or
-//! fails if `FOREBAY_TEST_PEERS=required` is set, as it is in CI.
+//! Where npm or Python is missing, or Debian's packages cannot be installed, a test that needs it says so
+//! on stderr and passes over it, or fails if `FOREBAY_TEST_PEERS=required` is set, as it is in CI.
 
 use std::{
     ffi::OsStr,
@@ -10,7 +10,7 @@ use std::{
     io::Write,
     net::TcpListener,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
     sync::OnceLock,
 };
 
@@ -33,6 +33,18 @@ pub struct Python {
 /// The MCP Inspector of `peers/inspector/package.json`.
 #[derive(Debug)]
 pub struct Inspector {
+    directory: PathBuf,
+}
+
+/// The clients of `peers/installed/package.json`: each lists its servers without a login.
+#[derive(Debug)]
+pub struct Clients {
+    directory: PathBuf,
+}
+
+/// A script that looks at pages in a browser, with the packages of `peers/browser/package.json`.
+#[derive(Debug)]
+pub struct Tour {
     directory: PathBuf,
 }
 
@@ -65,7 +77,23 @@ pub fn python(test: &str) -> Option<&'static Python> {
 /// is skipped.
 pub fn python_for_sqlite(test: &str) -> Option<&'static Python> {
     static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
-    let install = || Python::with("python-sqlite", "sqlite/requirements.txt");
+    let install = || Python::with("python-sqlite", "sqlite/requirements.txt", &[]);
+    available(test, "Python", PYTHON.get_or_init(install))
+}
+
+/// Returns Python with Chroma, or says that `test` is skipped. [`crate::chroma`] starts it.
+pub fn python_for_chroma(test: &str) -> Option<&'static Python> {
+    static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
+    // The server is in the one package; what its client would need is five times as large.
+    let install = || Python::with("python-chroma", "chroma/requirements.txt", &["--no-deps"]);
+    available(test, "Python", PYTHON.get_or_init(install))
+}
+
+/// Returns Python with the packages of providers of models, which publish what they take and give, or says that
+/// `test` is skipped.
+pub fn python_for_models(test: &str) -> Option<&'static Python> {
+    static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
+    let install = || Python::with("python-models", "models/requirements.txt", &[]);
     available(test, "Python", PYTHON.get_or_init(install))
 }
 
@@ -73,6 +101,58 @@ pub fn python_for_sqlite(test: &str) -> Option<&'static Python> {
 pub fn inspector(test: &str) -> Option<&'static Inspector> {
     static INSPECTOR: OnceLock<Result<Inspector, String>> = OnceLock::new();
     available(test, "npm", INSPECTOR.get_or_init(Inspector::install))
+}
+
+/// Returns coding clients from npm, or says that `test` is skipped.
+pub fn clients(test: &str) -> Option<&'static Clients> {
+    static CLIENTS: OnceLock<Result<Clients, String>> = OnceLock::new();
+    available(test, "npm", CLIENTS.get_or_init(Clients::install))
+}
+
+/// Returns the script `browser/tour.mjs`, which looks at pages in a browser, or says that `test` is skipped.
+pub fn tour(test: &str) -> Option<&'static Tour> {
+    static TOUR: OnceLock<Result<Tour, String>> = OnceLock::new();
+    available(test, "npm", TOUR.get_or_init(Tour::install))
+}
+
+/// Returns a browser, Debian's `chromium`, or says that `test` is skipped.
+pub fn chromium(test: &str) -> Option<&'static Path> {
+    static CHROMIUM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let install = || debian_program("chromium", "chromium");
+    available(test, "chromium", CHROMIUM.get_or_init(install)).map(PathBuf::as_path)
+}
+
+/// Returns `script`, which runs a command at a terminal of its own, or says that `test` is skipped.
+pub fn script(test: &str) -> Option<&'static Path> {
+    static SCRIPT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let install = || debian_program("script", "bsdutils");
+    available(test, "script", SCRIPT.get_or_init(install)).map(PathBuf::as_path)
+}
+
+/// Where a program is, whose package is installed if it is missing, where Debian packages are and we may.
+pub fn debian_program(name: &str, package: &str) -> Result<PathBuf, String> {
+    let found = || {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&folders).chain([PathBuf::from("/usr/sbin")]);
+        folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+    };
+    if let Some(program) = found() {
+        return Ok(program);
+    }
+    // Test processes may run side by side.
+    fs::create_dir_all(root()).unwrap();
+    let turn = File::create(peers_directory(&format!("{package}.lock"))).unwrap();
+    turn.lock().unwrap();
+    if found().is_none() {
+        let install = ["install", "--yes", "--quiet", "--no-install-recommends", package];
+        let installed = run("apt-get", install, Path::new("."));
+        // What is known of packages may be too old, or nothing.
+        installed.or_else(|_| {
+            run("apt-get", ["update", "--quiet"], Path::new("."))?;
+            run("apt-get", install, Path::new("."))
+        })?;
+    }
+    found().ok_or_else(|| format!("the package `{package}` has no `{name}`"))
 }
 
 /// Starts a server of this crate's over HTTP, given the words that run it on stdio.
@@ -155,6 +235,8 @@ impl Node {
         let words = self.server("server-everything");
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg("streamableHttp");
+        // What becomes of one session, such as a client that leaves early, is not to end the others.
+        command.env("NODE_OPTIONS", "--unhandled-rejections=warn");
         HttpPeer::start(command.env("PORT", address.port().to_string()))
     }
 
@@ -180,6 +262,60 @@ impl Inspector {
         let directory = peers_directory("inspector");
         // What is optional is for its page in a browser, and twice as large as the rest.
         install_packages(&directory, "inspector", &["--omit=optional"])?;
+        Ok(Self { directory })
+    }
+}
+
+impl Clients {
+    /// The words that run one of them, by its npm package; `None`, which is said, if there is none for this
+    /// machine and none is required.
+    pub fn words(&self, test: &str, package: &str) -> Option<Vec<String>> {
+        let modules = self.directory.join("node_modules");
+        let script = |path: &str| vec!["node".to_owned(), shown(&modules.join(path))];
+        let words = match package {
+            "@anthropic-ai/claude-code" => script("@anthropic-ai/claude-code/cli-wrapper.cjs"),
+            "@github/copilot" => script("@github/copilot/npm-loader.js"),
+            "@google/gemini-cli" => script("@google/gemini-cli/bundle/gemini.js"),
+            "@openai/codex" => script("@openai/codex/bin/codex.js"),
+            _ => vec![shown(&modules.join(package).join("bin/opencode"))],
+        };
+        if words.last().is_some_and(|path| Path::new(path).exists()) {
+            return Some(words);
+        }
+        skip(test, package, "it is not there for this machine");
+        None
+    }
+
+    fn install() -> Result<Self, String> {
+        let directory = peers_directory("installed");
+        install_packages(&directory, "installed", &[])?;
+        Ok(Self { directory })
+    }
+}
+
+impl Tour {
+    /// Looks at what a plan says, and gives what was seen.
+    pub fn of(&self, chromium: &Path, plan: &Value) -> Value {
+        let mut node = Command::new("node")
+            .arg(self.directory.join("browser/tour.mjs"))
+            .arg(chromium)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = node.stdin.take().unwrap();
+        input.write_all(plan.to_string().as_bytes()).unwrap();
+        drop(input);
+        let seen = node.wait_with_output().unwrap();
+        assert!(seen.status.success(), "{}", String::from_utf8_lossy(&seen.stderr));
+        serde_json::from_slice(&seen.stdout).unwrap()
+    }
+
+    fn install() -> Result<Self, String> {
+        let directory = peers_directory("browser");
+        install_packages(&directory, "browser", &[])?;
+        copy_scripts(&sources().join("browser"), &directory.join("browser"));
         Ok(Self { directory })
     }
 }
@@ -220,16 +356,17 @@ impl Python {
     }
 
     fn install() -> Result<Self, String> {
-        Self::with("python", "requirements.txt")
+        Self::with("python", "requirements.txt", &[])
     }
 
     /// An environment of this name with the packages that a file of `peers` names.
-    fn with(name: &str, requirements: &str) -> Result<Self, String> {
+    fn with(name: &str, requirements: &str, options: &[&str]) -> Result<Self, String> {
         let environment = peers_directory(name);
         installed(&environment, requirements, || {
             run("python3", ["-m", "venv", "--clear", &shown(&environment)], Path::new("."))?;
             let requirements = shown(&sources().join(requirements));
             let install = ["-m", "pip", "install", "--quiet", "--requirement", &requirements];
+            let install = install.iter().chain(options);
             run(&shown(&environment.join("bin/python")), install, Path::new("."))
         })?;
         Ok(Self { environment })

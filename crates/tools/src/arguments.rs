@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 
-use forebay_store::DatasetId;
+use forebay_store::{ADDRESS, DatasetId};
 use serde_json::{Map, Value};
 
 use crate::{ToolError, definitions::Tool, error::refuse};
@@ -13,7 +13,8 @@ use crate::{ToolError, definitions::Tool, error::refuse};
 /// The arguments of a call of a tool.
 #[derive(Debug)]
 pub(crate) struct Arguments {
-    tool: Tool,
+    /// `None` if they stand among the arguments of somebody else's tool.
+    tool: Option<Tool>,
     given: Map<String, Value>,
 }
 
@@ -35,22 +36,31 @@ impl Arguments {
                 known.join(", ")
             );
         }
+        Ok(Self { tool: Some(tool), ..Self::among_others(given) })
+    }
+
+    /// Those arguments of a call that are for us.
+    pub(crate) fn among_others(given: Map<String, Value>) -> Self {
         // What is null is as good as not given.
         let given = given.into_iter().filter(|(_, value)| !value.is_null()).collect();
-        Ok(Self { tool, given })
+        Self { tool: None, given }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        debug_assert!(self.tool.arguments().iter().any(|known| known == name), "{name}");
+        debug_assert!(
+            self.tool.is_none_or(|tool| tool.arguments().iter().any(|known| known == name)),
+            "{name}"
+        );
         self.given.get(name)
     }
 
     /// A text that must be there.
     pub(crate) fn text(&self, name: &str, example: &str) -> Result<String, ToolError> {
-        match self.optional_text(name)? {
-            Some(text) => Ok(text),
-            None => refuse!("{} needs {name}, such as {example}.", self.tool.name()),
+        if let Some(text) = self.optional_text(name)? {
+            return Ok(text);
         }
+        let tool = self.tool.map_or("the call", Tool::name);
+        refuse!("{tool} needs {name}, such as {example}.")
     }
 
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<String>, ToolError> {
@@ -151,7 +161,7 @@ impl Arguments {
 }
 
 /// The names that a text lists, if it looks like a list.
-fn listed(text: &str) -> Vec<String> {
+pub(crate) fn listed(text: &str) -> Vec<String> {
     if let Some(list) = text.trim().strip_prefix('[')
         && list.ends_with(']')
         && let Ok(list) = serde_json::from_str(text)
@@ -166,6 +176,8 @@ fn listed(text: &str) -> Vec<String> {
 pub(crate) fn dataset_and_table(text: &str) -> Result<(DatasetId, String), ToolError> {
     const PREFIX: &str = "dataset_";
     let text = text.trim();
+    // What is written for other tools is understood here, too.
+    let text = text.strip_prefix(ADDRESS).unwrap_or(text);
     let whole = format!("{PREFIX}{}", text.strip_prefix(PREFIX).unwrap_or(text));
     let known = whole.get(..DatasetId::LENGTH).and_then(DatasetId::parse);
     match known.map(|id| (id, &whole[DatasetId::LENGTH..])) {
@@ -251,6 +263,8 @@ mod tests {
         assert_eq!((id.as_str(), table.as_str()), ("dataset_k3v9x2ma", "authors"));
         assert_eq!(dataset_and_table("k3v9x2ma").unwrap(), (id.clone(), String::new()));
         assert_eq!(dataset_and_table("k3v9x2ma_authors").unwrap(), (id, "authors".to_owned()));
+        let passed_on = dataset_and_table("forebay://dataset/dataset_k3v9x2ma").unwrap();
+        assert_eq!(passed_on, dataset_and_table("k3v9x2ma").unwrap());
         assert!(dataset_and_table("dataset_k3v9x2maauthors").is_err());
     }
 }

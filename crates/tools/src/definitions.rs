@@ -15,18 +15,40 @@ pub enum Tool {
     Export,
     /// A chart.
     Visualize,
+    /// A program.
+    RunCode,
     /// The servers behind a gateway.
     Servers,
     /// The tools of those servers.
     Search,
     /// One of them.
     Call,
+    /// A call that has become a job.
+    RunStatus,
+    /// What was kept, by its meaning.
+    SemanticSearch,
+    /// What is worth knowing of some datasets.
+    ArtifactContext,
+    /// Kept files, by their tags and names.
+    SearchWorkspace,
+    /// One of them.
+    WorkspaceFile,
 }
 
 impl Tool {
-    /// All that look at what was kept, in the order in which they are listed.
-    pub const ALL: [Self; 5] =
-        [Self::Analyze, Self::List, Self::Read, Self::Export, Self::Visualize];
+    /// All that look at what was kept, and what runs programs, in the order in which they are listed.
+    pub const ALL: [Self; 10] = [
+        Self::Analyze,
+        Self::List,
+        Self::Read,
+        Self::Export,
+        Self::Visualize,
+        Self::RunCode,
+        Self::SemanticSearch,
+        Self::ArtifactContext,
+        Self::SearchWorkspace,
+        Self::WorkspaceFile,
+    ];
     /// Those that are enough to get at everything.
     pub const CORE: [Self; 3] = [Self::Analyze, Self::List, Self::Read];
 
@@ -38,9 +60,15 @@ impl Tool {
             Self::Read => "read-saved-dataset",
             Self::Export => "export-dataset",
             Self::Visualize => "visualize-dataset",
+            Self::RunCode => "run_code",
             Self::Servers => "list_servers",
             Self::Search => "search_tools",
             Self::Call => "call_tool",
+            Self::RunStatus => "get_run_status",
+            Self::SemanticSearch => "semantic_search",
+            Self::ArtifactContext => "get_artifact_context",
+            Self::SearchWorkspace => "search_workspace",
+            Self::WorkspaceFile => "get_workspace_file",
         }
     }
 
@@ -69,9 +97,15 @@ impl Tool {
             Self::Read => include_str!("definitions/read.json"),
             Self::Export => include_str!("definitions/export.json"),
             Self::Visualize => include_str!("definitions/visualize.json"),
+            Self::RunCode => include_str!("definitions/run_code.json"),
             Self::Servers => include_str!("definitions/servers.json"),
             Self::Search => include_str!("definitions/search.json"),
             Self::Call => include_str!("definitions/call.json"),
+            Self::RunStatus => include_str!("definitions/run_status.json"),
+            Self::SemanticSearch => include_str!("definitions/semantic_search.json"),
+            Self::ArtifactContext => include_str!("definitions/artifact_context.json"),
+            Self::SearchWorkspace => include_str!("definitions/search_workspace.json"),
+            Self::WorkspaceFile => include_str!("definitions/workspace_file.json"),
         }
     }
 }
@@ -92,7 +126,11 @@ mod tests {
     fn definitions_cost_little() {
         let (core, all) = (tokens(&Tool::CORE), tokens(&Tool::ALL));
         assert!(core <= 600, "the core set has {core} tokens");
-        assert!(all <= 1_000, "all have {all} tokens");
+        assert!(all <= 1_800, "all have {all} tokens");
+        let with_jobs = all + tokens(&[Tool::RunStatus]);
+        assert!(with_jobs <= 1_800, "with the one for jobs they have {with_jobs} tokens");
+        let run_code = tokens(&[Tool::RunCode]);
+        assert!(run_code <= 250, "run_code has {run_code} tokens");
         let on_demand = tokens(&[Tool::Search, Tool::Call, Tool::Servers]);
         assert!(on_demand <= 300, "those that stand for all others have {on_demand} tokens");
     }

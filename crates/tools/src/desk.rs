@@ -1,9 +1,8 @@
 //! Where what was kept is looked at: the store, and what answers queries over it.
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, File},
     io,
-    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -11,16 +10,18 @@ use std::{
     },
 };
 
+use forebay_intercept::Links;
 use forebay_query::{Column, FileForm, Limits, Observer, Query, Service};
 use forebay_store::{
     Dataset, DatasetId, Description, Facts, Filter, Shelf, Store, StoreError, Viewer,
     facts::{Field, Records, Schema, Summary, Type},
 };
+use forebay_system::private;
 
-use crate::{ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
+use crate::{Finder, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
 
 /// The server that results of queries are of.
-const SERVER: &str = "forebay";
+pub(crate) const SERVER: &str = "forebay";
 
 /// What becomes of texts in a CSV that a spreadsheet would run as formulas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +41,8 @@ pub struct Desk {
     service: Service,
     formulas: Formulas,
     viewer: Viewer,
+    links: Links,
+    finder: Option<Arc<dyn Finder>>,
 }
 
 impl Desk {
@@ -47,13 +50,45 @@ impl Desk {
     /// sees everything.
     pub fn new(home: &Path, shelf: Arc<Shelf>, service: Service) -> Self {
         let viewer = Viewer::default();
-        Self { home: home.to_owned(), shelf, service, formulas: Formulas::default(), viewer }
+        let (formulas, links) = (Formulas::default(), Links::default());
+        let (home, finder) = (home.to_owned(), None);
+        Self { home, shelf, service, formulas, viewer, links, finder }
     }
 
     /// The same desk, where CSV files are written like this.
     #[must_use]
     pub fn with_formulas(self, formulas: Formulas) -> Self {
         Self { formulas, ..self }
+    }
+
+    /// The same desk, which gives these links to what was kept.
+    #[must_use]
+    pub fn linking(self, links: Links) -> Self {
+        Self { links, ..self }
+    }
+
+    /// The same desk, at which what was kept is found by its meaning.
+    #[must_use]
+    pub fn finding_by(self, finder: Arc<dyn Finder>) -> Self {
+        Self { finder: Some(finder), ..self }
+    }
+
+    /// Whoever finds what was kept by its meaning.
+    pub(crate) fn finder(&self) -> Result<&dyn Finder, ToolError> {
+        match &self.finder {
+            Some(finder) => Ok(&**finder),
+            None => refuse!("What is kept is not indexed here (setting `search.enabled`)."),
+        }
+    }
+
+    /// How what was kept is linked to.
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
+    }
+
+    /// What is said to clients: no path of ours, if they cannot see our disk.
+    pub(crate) fn without_paths(&self, text: String) -> String {
+        self.links.clients().without_paths(text, &self.home)
     }
 
     pub(crate) fn formulas(&self) -> Formulas {
@@ -88,6 +123,7 @@ impl Desk {
             Ok(dataset) if self.viewer.sees(dataset.metadata()) => Ok(dataset),
             Ok(_) | Err(StoreError::Unknown(_)) => {
                 let meant = meant(&store, &self.viewer, id.as_str());
+                let meant = meant.filter(|it| it != id);
                 let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
                 Err(ToolError::NotFound(format!(
                     "There is no dataset {id}{}; it may have been removed by age.{meant} \
@@ -161,8 +197,13 @@ impl Desk {
         };
         description.set_origin(&self.viewer);
         let dataset = capture.commit(description)?;
-        self.shelf.tidy_if_due();
+        self.tidy_if_due();
         Ok(Kept { dataset, rows: written.rows, has_more: written.has_more })
+    }
+
+    /// Has the store tidied up, if that is due.
+    pub(crate) fn tidy_if_due(&self) {
+        self.shelf.tidy_if_due();
     }
 
     /// The folder for what is needed for a while.
@@ -173,7 +214,7 @@ impl Desk {
     /// A folder of the store that is not for datasets, made if it is not there.
     pub(crate) fn folder(&self, name: &str) -> io::Result<PathBuf> {
         let folder = self.home.join(name);
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        private::make_folder(&folder)?;
         Ok(folder)
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use forebay_chart::ChartError;
 use forebay_proxy::chain::with_causes;
 use forebay_query::QueryError;
+use forebay_search::SearchError;
 use forebay_store::StoreError;
 
 /// Why a tool could not answer.
@@ -26,6 +27,9 @@ pub enum ToolError {
     /// The chart could not be drawn.
     #[error(transparent)]
     Chart(#[from] ChartError),
+    /// Nothing could be found.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// A file could not be used.
     #[error("a file could not be used")]
     File(#[from] io::Error),

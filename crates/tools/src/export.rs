@@ -1,28 +1,29 @@
 //! `export-dataset`: a dataset, or the result of a query, as a file for others to use.
 
 mod formulas;
+mod made;
 mod place;
 mod xlsx;
 
 use std::{
-    fmt::Write as _,
     fs::{self, File},
     io::{BufReader, BufWriter},
     path::{Path, PathBuf},
 };
 
 use forebay_query::{ALL_ROWS, Column, FileForm, Observer, Query, Source, WrittenFile};
-use forebay_store::DatasetId;
-use serde_json::json;
+use forebay_store::{Dataset, DatasetId};
 
 use crate::{
     Desk, Formulas, ToolError,
     arguments::{Arguments, counted},
+    definitions::Tool,
     desk::{Unnamed, unique},
     error::refuse,
     reply::Reply,
 };
-pub(crate) use place::{create, folder_of, named, placed, unwritable};
+pub(crate) use made::{Made, link, place};
+pub(crate) use place::{create, folder_of, placed, unwritable};
 
 /// The form of an exported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,8 @@ impl ExportForm {
         Self::NAMED.iter().find(|(_, form)| *form == self).map_or("", |(name, _)| *name)
     }
 
-    fn media_type(self) -> &'static str {
+    /// The media type of its files.
+    pub fn media_type(self) -> &'static str {
         match self {
             Self::File(FileForm::Csv) => "text/csv",
             Self::File(FileForm::Parquet) => "application/vnd.apache.parquet",
@@ -109,13 +111,33 @@ impl Subject {
             ),
         }
     }
+
+    /// The datasets that it is made of, as far as they are named, or known as what names stood for.
+    pub(crate) fn datasets(&self, sources: &[Source]) -> Vec<String> {
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let words = self.query.sql.split(|letter| !is_part(letter));
+        let named = words.filter_map(|word| {
+            let id = word.get(..DatasetId::LENGTH).filter(|_| word.starts_with("dataset_"))?;
+            DatasetId::parse(id)
+        });
+        let meant = sources.iter().map(|source| source.dataset.clone());
+        let mut all: Vec<String> = Vec::new();
+        for id in self.query.dataset.iter().cloned().chain(meant).chain(named) {
+            if !all.iter().any(|known| known == id.as_str()) {
+                all.push(id.to_string());
+            }
+        }
+        all
+    }
 }
 
 /// A file that was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Exported {
     /// Where it is.
     pub path: PathBuf,
+    /// The dataset that it is, if nobody has said where to write it.
+    pub dataset: Option<Dataset>,
     /// How many rows it has.
     pub rows: u64,
     /// How long it is.
@@ -126,8 +148,7 @@ pub struct Exported {
     pub sources: Vec<Source>,
 }
 
-/// Writes a file: at `path`, where there must be none, or under a new name in the store's own folder
-/// for exports.
+/// Writes a file: at `path`, where there must be none, or as a dataset that is nothing but this file.
 pub fn export(
     desk: &Desk,
     subject: &Subject,
@@ -141,11 +162,20 @@ pub fn export(
     let Outcome { rows, notes, sources } = write(desk, subject, form, &partial.0, observer)
         .map_err(|error| place::of_target(error, &partial.0, path.unwrap_or(&folder)))?;
     let bytes = fs::metadata(&partial.0)?.len();
-    let path = match path {
-        Some(path) => placed(&partial.0, path)?,
-        None => named(&partial.0, &folder, &subject.name, form.extension())?,
+    if let Some(path) = path {
+        let path = placed(&partial.0, path)?;
+        return Ok(Exported { path, dataset: None, rows, bytes, notes, sources });
+    }
+    let made = Made {
+        tool: Tool::Export,
+        name: format!("{}.{}", subject.name, form.extension()),
+        media_type: form.media_type(),
+        description: counted(rows, "row"),
+        from: subject.datasets(&sources),
     };
-    Ok(Exported { path, rows, bytes, notes, sources })
+    let dataset = made.keep(desk, File::open(&partial.0)?)?;
+    let path = dataset.path(0);
+    Ok(Exported { path, dataset: Some(dataset), rows, bytes, notes, sources })
 }
 
 /// Writes what [`export`] does to a file that has no name, for whoever passes it on; also says how it
@@ -252,20 +282,14 @@ pub(crate) fn answer(
     let mut said = format!(
         "{} written to {} ({}).",
         counted(file.rows, "row"),
-        file.path.display(),
+        place(desk, &file.path, file.dataset.as_ref()),
         counted(file.bytes, "byte")
     );
     if !file.notes.is_empty() {
         said = format!("{said} In the file: {}.", file.notes.join("; "));
     }
-    let link = link(&file.path, form.media_type());
-    Ok(Reply::text(said).and(link).and_sources(&file.sources))
-}
-
-/// A file as a link that clients can follow.
-pub(crate) fn link(path: &Path, media_type: &str) -> serde_json::Value {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    json!({"type": "resource_link", "uri": uri(path), "name": name, "mimeType": media_type})
+    let link = file.dataset.and_then(|dataset| link(desk, &dataset));
+    Ok(Reply::text(said).and_all(link).and_sources(&file.sources))
 }
 
 /// The query with nested values as JSON, where the form has no other way to write them.
@@ -295,27 +319,16 @@ fn readable(
     Ok(Query { sql, ..query.clone() })
 }
 
-fn uri(path: &Path) -> String {
-    let mut uri = "file://".to_owned();
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                uri.push(char::from(*byte));
-            }
-            other => {
-                let _ = write!(uri, "%{other:02X}");
-            }
-        }
-    }
-    uri
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_a_valid_uri() {
-        assert_eq!(uri(Path::new("/a b/ü.csv")), "file:///a%20b/%C3%BC.csv");
+    fn what_a_file_is_made_of_is_told() {
+        let query = |sql: &str| Query { sql: sql.to_owned(), ..Query::default() };
+        let sql = "SELECT * FROM dataset_k3v9x2ma JOIN dataset_22222222_authors USING (id), \
+                   dataset_k3v9x2ma, datasets, dataset_k3";
+        let subject = Subject { query: query(sql), name: "query".to_owned() };
+        assert_eq!(subject.datasets(&[]), ["dataset_k3v9x2ma", "dataset_22222222"]);
     }
 }

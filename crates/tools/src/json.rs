@@ -1,5 +1,6 @@
 //! JSON as a model reads it: without blanks, and what matters first.
 
+use forebay_wire::walk;
 use serde_json::Value;
 
 /// An object whose members stay in their order.
@@ -11,6 +12,23 @@ pub(crate) fn object<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) ->
 /// A member of an object, whose value is JSON.
 pub(crate) fn member(name: &str, json: &str) -> String {
     format!("{}:{json}", Value::from(name))
+}
+
+/// The text of a member's name, which is given without its quotes.
+pub(crate) fn name(name: &[u8]) -> String {
+    let quoted = [b"\"", name, b"\""].concat();
+    serde_json::from_slice(&quoted).unwrap_or_else(|_| String::from_utf8_lossy(name).into_owned())
+}
+
+/// A member's value as it is written, and the object without it; `None` if it has no such member.
+pub(crate) fn without<'j>(object: &'j [u8], member: &str) -> Option<(&'j [u8], Vec<u8>)> {
+    let members = || walk::members(object).into_iter().flatten();
+    let is_it = |key: &[u8]| name(key) == member;
+    let (_, value) = members().find(|(key, _)| is_it(key))?;
+    let others = members().filter(|(key, _)| !is_it(key));
+    let others: Vec<Vec<u8>> =
+        others.map(|(key, value)| [b"\"", key, b"\":", value].concat()).collect();
+    Some((value, [&b"{"[..], &others.join(&b','), b"}"].concat()))
 }
 
 /// Writes `json`, which is valid, without what means nothing.

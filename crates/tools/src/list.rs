@@ -1,6 +1,6 @@
 //! `list-saved-datasets`: what has been kept, newest first.
 
-use forebay_store::{Dataset, Entry, Filter, Scope, Store, Viewer};
+use forebay_store::{Dataset, Entry, Facts, Filter, Scope, Store, Viewer};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::Value;
 
@@ -12,6 +12,7 @@ use crate::{
     error::refuse,
     json,
     pages::Part,
+    paging::SO_FAR,
     reply::Reply,
 };
 
@@ -19,6 +20,8 @@ use crate::{
 const FRAME_TOKENS: u64 = 120;
 /// How many tools are named where nothing fits.
 const SHOWN_ORIGINS: usize = 20;
+/// How many files of a dataset are named.
+const SHOWN_FILES: usize = 5;
 /// How much of a query is told.
 const QUERY_CHARS: usize = 200;
 /// How much is told of the arguments of a call: the most with which all datasets fit, or the least.
@@ -75,7 +78,22 @@ fn described(entry: &Entry, dataset: Option<&Dataset>, arguments_chars: usize) -
     let arguments = arguments.map(|it| ("arguments", brief(it, arguments_chars)));
     let query = facts.and_then(|facts| facts.query.as_ref());
     let query = query.map(|it| ("query", it.chars().take(QUERY_CHARS).collect::<String>().into()));
-    json::object(members.into_iter().chain(records).chain(arguments).chain(query))
+    let files = facts.filter(|facts| !facts.files.is_empty());
+    let files = files.map(|facts| ("files", names_of(facts)));
+    let made_from = facts.filter(|facts| !facts.made_from.is_empty());
+    let made_from = made_from.map(|facts| ("made_from", facts.made_from.clone().into()));
+    let members = members.into_iter().chain(records).chain(arguments);
+    let is_growing = facts.is_some_and(|facts| facts.edition.is_some());
+    let holds = is_growing.then(|| ("holds", SO_FAR.into()));
+    json::object(members.chain(holds).chain(files).chain(made_from).chain(query))
+}
+
+/// The names of the files of a dataset, as far as there is room.
+fn names_of(facts: &Facts) -> Value {
+    let names = facts.files.iter().take(SHOWN_FILES).map(|file| file.name.clone());
+    let more = facts.files.len().saturating_sub(SHOWN_FILES);
+    let more = (more > 0).then(|| format!("{more} more"));
+    names.chain(more).collect()
 }
 
 /// A time, to the second.
@@ -86,12 +104,7 @@ pub(crate) fn moment_of(time: Timestamp) -> String {
 fn nothing(store: &Store, viewer: &Viewer) -> Result<String, ToolError> {
     let origins = store.origins(viewer)?;
     if origins.is_empty() {
-        let place = match viewer.scope {
-            Scope::All => "",
-            Scope::Project => " in this project (setting `scope`)",
-            Scope::Session => " in this session (setting `scope`)",
-        };
-        return Ok(format!("Nothing has been saved yet{place}."));
+        return Ok(nothing_yet(viewer.scope));
     }
     let mut names: Vec<String> = origins
         .iter()
@@ -102,6 +115,16 @@ fn nothing(store: &Store, viewer: &Viewer) -> Result<String, ToolError> {
         names.push("others".to_owned());
     }
     Ok(format!("Nothing fits the filter. There are results of {}.", names.join(", ")))
+}
+
+/// That nothing has been kept that can be seen.
+pub(crate) fn nothing_yet(scope: Scope) -> String {
+    let place = match scope {
+        Scope::All => "",
+        Scope::Project => " in this project (setting `scope`)",
+        Scope::Session => " in this session (setting `scope`)",
+    };
+    format!("Nothing has been saved yet{place}.")
 }
 
 fn filter(arguments: &Arguments) -> Result<Filter, ToolError> {
@@ -134,14 +157,14 @@ fn filter(arguments: &Arguments) -> Result<Filter, ToolError> {
 
 /// Which end of a day a date stands for.
 #[derive(Clone, Copy)]
-enum Edge {
+pub(crate) enum Edge {
     Start,
     End,
 }
 
 /// A time, or an edge of a day in UTC. What a time stands for is the moment right behind it, at the
 /// end.
-fn moment(name: &str, text: &str, edge: Edge) -> Result<Timestamp, ToolError> {
+pub(crate) fn moment(name: &str, text: &str, edge: Edge) -> Result<Timestamp, ToolError> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {
         let after = time + jiff::SignedDuration::from_millis(1);

@@ -1,9 +1,11 @@
 //! `read-saved-dataset`: records by pages, texts by lines, bytes or matches, or what is known of it.
 
 mod conditions;
+mod file;
 mod matches;
 mod ranges;
 mod records;
+mod sheet;
 mod summary;
 mod text;
 
@@ -13,7 +15,9 @@ use forebay_store::{Dataset, DatasetId};
 pub use self::{
     conditions::{Condition, Order},
     ranges::Range,
+    sheet::{Extent, Facet, Sheet, facets, sheet},
 };
+pub(crate) use self::{records::Records, text::part_of};
 use crate::{
     Desk, ToolError, arguments::Arguments, budget::Budget, error::refuse, pages::Part, reply::Reply,
 };
@@ -83,6 +87,17 @@ pub fn read(
     observer: &dyn Observer,
 ) -> Result<Reading, ToolError> {
     let dataset = desk.dataset(&request.dataset)?;
+    if let Some(file) = file::of(&dataset, request.block) {
+        return match &request.what {
+            What::Summary => Ok(summary::of(&dataset, budget)),
+            What::Page(_) | What::Lines(_) | What::Matches { .. } => {
+                Ok(file::described(desk, &dataset, &file))
+            }
+            What::Bytes(range) => {
+                file::bytes(&text::open(desk, &dataset, request.block)?, *range, budget)
+            }
+        };
+    }
     match &request.what {
         What::Summary => Ok(summary::of(&dataset, budget)),
         What::Page(page) if request.block.is_none() && has_records(&dataset) => {
@@ -123,7 +138,7 @@ pub(crate) fn answer(
     Ok(Reply::text(reading.json).and_note(reading.note))
 }
 
-fn request(arguments: &Arguments) -> Result<Request, ToolError> {
+pub(crate) fn request(arguments: &Arguments) -> Result<Request, ToolError> {
     let Some((dataset, table)) = arguments.dataset("dataset_id")? else {
         return refuse!(
             "read-saved-dataset needs dataset_id, such as dataset_k3v9x2ma. list-saved-datasets \
@@ -170,8 +185,14 @@ fn what(arguments: &Arguments) -> Result<What, ToolError> {
     Ok(What::Page(Page { part, fields: arguments.texts("fields")?, filter, sort }))
 }
 
+/// What is known of a dataset, as JSON: as much as fits, and the least there is if that does not. What a model
+/// has said of it is no part of that.
+pub(crate) fn account(dataset: &Dataset, budget: Budget) -> String {
+    summary::facts_of(dataset, budget)
+}
+
 /// True if a dataset has tables.
-fn has_records(dataset: &Dataset) -> bool {
+pub(crate) fn has_records(dataset: &Dataset) -> bool {
     !dataset.facts().tables().is_empty() || is_result(dataset)
 }
 

@@ -59,6 +59,12 @@ pub(crate) fn is_nested(column: &Column) -> bool {
         || ["STRUCT", "MAP", "JSON", "UNION", "VARIANT"].iter().any(|it| kind.starts_with(it))
 }
 
+/// All rows.
+pub(crate) fn all(format: Format, found: &Selected) -> String {
+    let lines = found.rows.iter().map(|row| line(format, &found.columns, row));
+    whole(format, &found.columns, &lines.collect::<Vec<_>>())
+}
+
 /// As many rows as fit.
 pub(crate) fn within(budget: Budget, format: Format, found: &Selected) -> Rendered {
     let lines: Vec<String> =

@@ -15,6 +15,10 @@ impl Reply {
         Self::default().and_text(text)
     }
 
+    pub(crate) fn is_error(&self) -> bool {
+        self.is_error
+    }
+
     /// An error, which the model reads.
     pub(crate) fn error(text: &str) -> Self {
         Self { is_error: true, ..Self::text(text) }
@@ -39,6 +43,33 @@ impl Reply {
 
     pub(crate) fn and(mut self, block: Value) -> Self {
         self.blocks.push(block);
+        self
+    }
+
+    pub(crate) fn and_all(mut self, blocks: impl IntoIterator<Item = Value>) -> Self {
+        self.blocks.extend(blocks);
+        self
+    }
+
+    /// What its blocks say, each on lines of its own.
+    pub(crate) fn texts(&self) -> String {
+        let texts: Vec<&str> =
+            self.blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+        texts.join("\n")
+    }
+
+    /// The same for a client that knows no links: each is told as a text.
+    pub(crate) fn without_links(mut self) -> Self {
+        for block in self.blocks.iter_mut().filter(|block| block["type"] == "resource_link") {
+            let text = |key: &str| block[key].as_str().unwrap_or_default();
+            let (name, kind, uri) = (text("name"), text("mimeType"), text("uri"));
+            let about = match text("description") {
+                "" => String::new(),
+                description => format!(", {description}"),
+            };
+            let told = format!("File: {name} ({kind}, {} bytes{about}): {uri}", block["size"]);
+            *block = json!({"type": "text", "text": told});
+        }
         self
     }
 

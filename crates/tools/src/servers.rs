@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use forebay_proxy::{
+    chain::Caller,
     router::UpstreamName,
     upstream::{GroupSettings, OfferedTool, Standing},
 };
@@ -20,6 +21,12 @@ pub trait Servers: Send + Sync {
 
     /// The name by which a server's tool can be called, whether or not it is known.
     fn leading_to(&self, server: &UpstreamName, tool: &str) -> String;
+
+    /// Asks those whose tools are not known.
+    fn learn(&self, caller: &Caller);
+
+    /// A client asks for the tools, which may have changed.
+    fn forget(&self) {}
 }
 
 impl Servers for GroupSettings {
@@ -33,6 +40,11 @@ impl Servers for GroupSettings {
 
     fn leading_to(&self, server: &UpstreamName, tool: &str) -> String {
         self.leading_to(server, tool)
+    }
+
+    fn learn(&self, caller: &Caller) {
+        // All servers are asked for their tools, and what they answer becomes known.
+        drop(caller.list_tools_and_wait(None));
     }
 }
 
@@ -51,6 +63,8 @@ impl Servers for NoServers {
     fn leading_to(&self, _: &UpstreamName, tool: &str) -> String {
         tool.to_owned()
     }
+
+    fn learn(&self, _: &Caller) {}
 }
 
 pub(crate) fn answer(desk: &Desk, servers: &dyn Servers) -> Result<Reply, ToolError> {

@@ -1,7 +1,7 @@
 //! The injected tools on the way between a client and its upstream: they are added to the list of
 //! tools, and their calls are answered here.
 
-use std::{io, ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 use forebay_intercept::{AfterCapture, Policy, Usage};
 use forebay_proxy::{
@@ -10,7 +10,6 @@ use forebay_proxy::{
     router::UpstreamName,
     session::{Call, SubjectKind},
 };
-use forebay_query::Observer;
 use forebay_store::{Counts, Dataset};
 use forebay_wire::walk;
 use serde_json::Value;
@@ -18,15 +17,25 @@ use serde_json::Value;
 use crate::{
     Desk, ToolError, analyze,
     arguments::Arguments,
+    artifact_context,
+    asked::Asked,
     budget::Budget,
+    catalogue::{Catalogue, Sole},
     definitions::Tool,
-    events, export, list,
+    error::refuse,
+    events, export,
+    jobs::{Board, status},
+    list,
     on_demand::{self, Exposure, STANDING_FOR_ALL, call, search},
     preparation::Preparation,
     read,
     reply::Reply,
+    run_code::{Around, Programs},
+    semantic_search,
     servers::{self, NoServers, Servers},
     visualize,
+    waiting::Waiting,
+    workspace,
 };
 
 /// How the tools are offered.
@@ -54,7 +63,7 @@ impl Default for Offer {
 }
 
 /// How many tokens an error may have; a part of it may be data.
-const ERROR_TOKENS: u64 = 1_500;
+pub(crate) const ERROR_TOKENS: u64 = 1_500;
 
 /// Adds tools to those of an upstream, and answers their calls.
 pub struct Toolbox {
@@ -64,6 +73,9 @@ pub struct Toolbox {
     preparation: Preparation,
     behind: Option<Behind>,
     usage: Option<Arc<Usage>>,
+    programs: Option<Programs>,
+    catalogue: Arc<Catalogue>,
+    board: Option<Arc<Board>>,
 }
 
 /// What stands behind a gateway.
@@ -75,21 +87,51 @@ pub struct Behind {
     pub exposure: Exposure,
 }
 
+/// How a dataset is passed on.
+const PASSING: &str = "Pass it to another tool as \"forebay://dataset/ID\".";
+
 /// What stands between the name of an upstream and that of a tool.
 const SEPARATOR: &str = "__";
 
 impl Toolbox {
     /// A toolbox for a client whose limits `policy` knows.
     pub fn new(desk: Desk, offer: Offer, policy: Policy, preparation: Preparation) -> Self {
-        Self { desk, offer, policy, preparation, behind: None, usage: None }
+        let (behind, usage, programs, board) = (None, None, None, None);
+        let catalogue = Arc::new(Catalogue::new(Arc::new(NoServers)));
+        Self { desk, offer, policy, preparation, behind, usage, programs, catalogue, board }
     }
 
-    /// The same in front of many servers, of which it can tell. What it keeps out of the lists of their tools
-    /// is counted.
+    /// The same, in front of one server.
     #[must_use]
-    pub fn in_front_of(mut self, behind: Behind, usage: Arc<Usage>) -> Self {
+    pub fn in_front_of_one(self, server: UpstreamName) -> Self {
+        Self { catalogue: Arc::new(Catalogue::new(Arc::new(Sole::new(server)))), ..self }
+    }
+
+    /// The same, which runs programs, if it offers to.
+    #[must_use]
+    pub fn running(self, programs: Programs) -> Self {
+        Self { programs: Some(programs), ..self }
+    }
+
+    /// The same, which tells of the jobs on a board. Wherever calls become jobs, that is offered, whatever else is.
+    #[must_use]
+    pub fn telling_of(mut self, board: Arc<Board>) -> Self {
+        self.offer.tools.push(Tool::RunStatus);
+        Self { board: Some(board), ..self }
+    }
+
+    /// The same in front of many servers, of which it can tell.
+    #[must_use]
+    pub fn in_front_of(mut self, behind: Behind) -> Self {
         self.offer.tools.push(Tool::Servers);
-        Self { behind: Some(behind), usage: Some(usage), ..self }
+        let catalogue = Arc::new(Catalogue::new(behind.servers.clone()));
+        Self { behind: Some(behind), catalogue, ..self }
+    }
+
+    /// The same, which has counted what it tells, and what it keeps out of the lists of tools.
+    #[must_use]
+    pub fn counting(self, usage: Arc<Usage>) -> Self {
+        Self { usage: Some(usage), ..self }
     }
 
     /// The tool of ours that has this name. Whatever an upstream has, ours are called the same in every
@@ -121,9 +163,19 @@ impl Toolbox {
                 Tool::Export => export::answer(&desk, &arguments, &waiting),
                 Tool::Visualize => visualize::answer(&desk, &arguments, &waiting),
                 Tool::Servers => servers::answer(&desk, self.servers()),
-                Tool::Search => search::answer(&arguments, budget, self.servers()),
-                // It has become another call.
-                Tool::Call => Ok(Reply::default()),
+                Tool::Search => {
+                    search::answer(&arguments, budget, self.servers(), desk.finder().ok())
+                }
+                Tool::SemanticSearch => semantic_search::answer(&desk, &arguments, budget),
+                Tool::ArtifactContext => artifact_context::answer(&desk, &arguments, budget),
+                Tool::SearchWorkspace => workspace::search::answer(&desk, &arguments, budget),
+                Tool::WorkspaceFile => workspace::file::answer(&desk, &arguments, budget, &waiting),
+                Tool::RunStatus => match &self.board {
+                    Some(board) => status::answer(board, &desk, &arguments, caller),
+                    None => refuse!("No calls become jobs here."),
+                },
+                // One has become another call, the other is answered by a program.
+                Tool::Call | Tool::RunCode => Ok(Reply::default()),
             }
         });
         outcome.unwrap_or_else(|error| self.error(&error, call))
@@ -131,8 +183,7 @@ impl Toolbox {
 
     /// Makes the call of a tool that is not listed the one that it stands for.
     fn call_through(&self, call: &Call, params: &Payload) -> Result<CallVerdict, HookError> {
-        let mut json = Vec::new();
-        io::copy(&mut params.reader(), &mut json)?;
+        let json = params.to_vec()?;
         Ok(match call::meant(&json, self.servers()) {
             Ok(params) => CallVerdict::Rewrite(params),
             Err(error) => CallVerdict::Answer(self.error(&error, call).into_json()),
@@ -140,8 +191,30 @@ impl Toolbox {
     }
 
     fn error(&self, error: &ToolError, call: &Call) -> Reply {
+        let told = self.desk.without_paths(error.told());
+        Reply::error(&self.error_budget(call).cut(&told))
+    }
+
+    fn error_budget(&self, call: &Call) -> Budget {
         let (_, bytes) = self.policy.reply_limit(call.client.as_deref());
-        Reply::error(&Budget { tokens: ERROR_TOKENS, bytes }.cut(&error.told()))
+        Budget { tokens: ERROR_TOKENS, bytes }
+    }
+
+    /// Runs a program.
+    fn run_code(&self, given: Value, call: &Call, caller: &Caller) -> CallVerdict {
+        let around = Around {
+            catalogue: &self.catalogue,
+            desk: self.desk.seen_by(self.policy.viewer(call)),
+            policy: &self.policy,
+            call,
+            caller,
+            budget: self.error_budget(call),
+        };
+        let run = match &self.programs {
+            Some(programs) => programs.answer(given, &around),
+            None => refuse!("No programs are run here."),
+        };
+        run.unwrap_or_else(|error| CallVerdict::Answer(self.error(&error, call).into_json()))
     }
 
     fn servers(&self) -> &dyn Servers {
@@ -173,8 +246,17 @@ impl Toolbox {
                 captured: 1,
                 captured_tokens: tokenizer.about(hidden),
                 given_tokens: tokenizer.about(shown.join(",").as_bytes()),
+                ..Counts::default()
             },
         );
+    }
+
+    /// Counts what our own tools cost in a list.
+    fn count_offered(&self, added: &[String]) {
+        let tokenizer = self.policy.tokenizer;
+        if let Some(usage) = self.usage.as_ref().filter(|_| !added.is_empty()) {
+            usage.offered(tokenizer.about(added.join(",").as_bytes()));
+        }
     }
 
     /// How long a reply may be: what the call says, up to what the client takes.
@@ -191,7 +273,22 @@ impl Toolbox {
             Tool::Analyze | Tool::Read | Tool::Search => {
                 arguments.number("max_tokens", LEAST, u64::MAX)?
             }
-            Tool::List | Tool::Export | Tool::Visualize | Tool::Servers | Tool::Call => None,
+            Tool::ArtifactContext => {
+                let wanted =
+                    arguments.number("maxTokens", artifact_context::LEAST_TOKENS, u64::MAX)?;
+                Some(wanted.unwrap_or(artifact_context::DEFAULT_TOKENS))
+            }
+            // It is limited by its characters.
+            Tool::WorkspaceFile => Some(most),
+            Tool::List
+            | Tool::Export
+            | Tool::Visualize
+            | Tool::RunCode
+            | Tool::Servers
+            | Tool::RunStatus
+            | Tool::SemanticSearch
+            | Tool::SearchWorkspace
+            | Tool::Call => None,
         };
         let tokens = wanted.unwrap_or(self.offer.reply_tokens).min(most.max(LEAST));
         Ok(Budget { tokens, bytes })
@@ -205,7 +302,7 @@ impl Interceptor for Toolbox {
 
     fn watches(&self, moment: &Moment<'_>) -> bool {
         match moment {
-            Moment::Call(call) => self.owns(call),
+            Moment::Call(call, _) => self.owns(call),
             Moment::Answer(SubjectKind::ToolList, ..) => true,
             Moment::Answer(SubjectKind::Result | SubjectKind::Handshake, ..) => false,
         }
@@ -213,6 +310,25 @@ impl Interceptor for Toolbox {
 
     fn owns(&self, call: &Call) -> bool {
         call.called().is_some_and(|name| self.tool(name).is_some()) || self.theirs(call).is_some()
+    }
+
+    fn patience(&self, call: &Call) -> Option<Duration> {
+        match call.called().and_then(|name| self.tool(name))? {
+            Tool::RunCode => self.programs.as_ref().map(Programs::patience),
+            Tool::RunStatus => self.board.as_deref().map(status::patience),
+            Tool::Analyze
+            | Tool::List
+            | Tool::Read
+            | Tool::Export
+            | Tool::Visualize
+            | Tool::Servers
+            | Tool::Search
+            | Tool::SemanticSearch
+            | Tool::ArtifactContext
+            | Tool::SearchWorkspace
+            | Tool::WorkspaceFile
+            | Tool::Call => None,
+        }
     }
 
     fn on_call(
@@ -232,30 +348,51 @@ impl Interceptor for Toolbox {
         if tool == Tool::Call {
             return self.call_through(call, params);
         }
-        let reply = match serde_json::from_reader::<_, Value>(params.reader()) {
-            Ok(mut params) => self.answer(tool, call, params["arguments"].take(), caller),
-            Err(error) => Reply::error(&format!("The arguments cannot be read: {error}.")),
+        let (reply, asked) = match serde_json::from_reader::<_, Value>(params.reader()) {
+            Ok(mut params) if tool == Tool::RunCode => {
+                return Ok(self.run_code(params["arguments"].take(), call, caller));
+            }
+            Ok(mut params) => {
+                let given = params["arguments"].take();
+                let asked = Asked::of(&given);
+                (self.answer(tool, call, given, caller), asked)
+            }
+            Err(error) => {
+                let told = format!("The arguments cannot be read: {error}.");
+                (Reply::error(&told), Asked::default())
+            }
         };
-        Ok(CallVerdict::Answer(reply.into_json()))
+        let reply = if call.takes_links() { reply } else { reply.without_links() };
+        // What is refused was not asked of a dataset.
+        let datasets = if reply.is_error() { Vec::new() } else { asked.datasets };
+        let json = reply.into_json();
+        if let Some(usage) = &self.usage {
+            let tokens = self.policy.tokenizer.about(&json);
+            usage.told(call, tool.name(), &asked.what, &datasets, tokens);
+        }
+        Ok(CallVerdict::Answer(json))
     }
 
     fn on_tool_list(&self, call: &Call, list: &Payload) -> Result<Verdict, HookError> {
-        let mut json = Vec::new();
-        io::copy(&mut list.reader(), &mut json)?;
+        let mut json = list.to_vec()?;
         let Some(found) = List::read(&json) else { return Ok(Verdict::Pass) };
+        self.catalogue.forget();
         if let Some(behind) =
             self.behind.as_ref().filter(|it| it.exposure.hides(&json, self.policy.tokenizer))
         {
             let shown = self.standing_for_all(behind);
             self.count_hidden(call, &json[found.start..found.end], &shown);
             let all = [shown, self.added()].concat().join(",");
+            self.count_offered(&self.added());
             json.splice(found.start..found.end, all.into_bytes());
             return Ok(Verdict::Replace(json));
         }
         // From the end, so that what stands before keeps its place. All of ours are on the last page.
         if !found.has_next {
             let separator = if found.names.is_empty() { "" } else { "," };
-            let added = format!("{separator}{}", self.added().join(","));
+            let added = self.added();
+            self.count_offered(&added);
+            let added = format!("{separator}{}", added.join(","));
             json.splice(found.end..found.end, added.into_bytes());
         }
         for Named { name, span } in found.names.into_iter().rev() {
@@ -283,13 +420,15 @@ impl AfterCapture for Toolbox {
         if let Some(first) = letters.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        if letters.is_empty() { letters } else { format!("{letters}.") }
+        let passing = self.policy.references.is_enabled.then_some(PASSING);
+        let advice = (!letters.is_empty()).then(|| format!("{letters}."));
+        advice.iter().map(String::as_str).chain(passing).collect::<Vec<_>>().join(" ")
     }
 
     fn kept(&self, dataset: &Dataset) {
         /// The rows of less are made by its first query, which hardly notices; most is never asked.
         const MIN_BYTES: u64 = 4 * 1024 * 1024;
-        if dataset.metadata().bytes() >= MIN_BYTES {
+        if dataset.metadata().bytes() >= MIN_BYTES && !dataset.is_of_files() {
             self.preparation.soon(dataset.id().clone());
         }
     }
@@ -341,20 +480,6 @@ impl List {
             start: place(tools).start + 1,
             end: place(tools).end - 1,
         })
-    }
-}
-
-/// The client that waits for an answer.
-struct Waiting<'a>(&'a Caller);
-
-impl Observer for Waiting<'_> {
-    fn progress(&self, done: f64, message: &str) {
-        const WHOLE: f64 = 100.0;
-        self.0.progress((done * WHOLE).round(), Some(WHOLE), message);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
     }
 }
 

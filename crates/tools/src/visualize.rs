@@ -10,6 +10,7 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use forebay_chart::{Axis, Chart, ChartKind, Column as Values};
 use forebay_query::{Column, Observer, Query, Selected, Source, quoted};
+use forebay_store::Dataset;
 use forebay_wire::walk;
 use jiff::{
     civil::{Date, DateTime, Time},
@@ -20,9 +21,10 @@ use serde_json::{Value, json};
 use crate::{
     Desk, ToolError,
     arguments::{Arguments, counted},
+    definitions::Tool,
     desk::{Unnamed, unique},
     error::refuse,
-    export::{self, Subject},
+    export::{self, Made, Subject},
     reply::Reply,
     visualize::column::Drawn,
 };
@@ -56,6 +58,8 @@ pub struct Plotted {
     pub png: Vec<u8>,
     /// The file that holds it.
     pub file: PathBuf,
+    /// The dataset that the file is, if nobody has said where to write it.
+    pub dataset: Option<Dataset>,
     /// How many rows were drawn.
     pub rows: usize,
     /// What the chart does not show, or not as one may expect.
@@ -64,8 +68,8 @@ pub struct Plotted {
     pub sources: Vec<Source>,
 }
 
-/// Draws a chart and writes it: at `path`, where there must be no file, or among the exports. It is
-/// SVG, unless the path ends with `.png`.
+/// Draws a chart and writes it: at `path`, where there must be no file, or as a dataset that is nothing
+/// but this file. It is SVG, unless the path ends with `.png`.
 pub fn plot(
     desk: &Desk,
     subject: &Subject,
@@ -73,26 +77,49 @@ pub fn plot(
     path: Option<&Path>,
     observer: &dyn Observer,
 ) -> Result<Plotted, ToolError> {
-    let folder = export::folder_of(desk, path)?;
+    let folder = path.map(|path| export::folder_of(desk, Some(path))).transpose()?;
     let columns = desk.service().columns(&subject.query, observer)?;
     let columns = Columns::of(plot, &columns)?;
     let found = rows(desk, subject, &columns, observer)?;
     let chart = chart(plot, subject, &columns, &found)?;
     let drawing = forebay_chart::draw(&chart)?;
     let png = drawing.png(MAX_PNG_BYTES)?;
-    let partial = Unnamed(folder.join(format!(".chart-{}", unique())));
-    let is_png = path.and_then(Path::extension).is_some_and(|it| it.eq_ignore_ascii_case("png"));
-    let picture = if is_png { &png } else { drawing.svg().as_bytes() };
-    export::create(&partial.0)
-        .and_then(|mut file| file.write_all(picture))
-        .map_err(|error| export::unwritable(path.unwrap_or(&folder), &error))?;
-    let name = format!("{}-{}", subject.name, plot.kind);
-    let file = match path {
-        Some(path) => export::placed(&partial.0, path)?,
-        None => export::named(&partial.0, &folder, &name, "svg")?,
+    let (file, dataset) = if let Some((path, folder)) = path.zip(folder) {
+        let partial = Unnamed(folder.join(format!(".chart-{}", unique())));
+        let is_png = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("png"));
+        let picture = if is_png { &png } else { drawing.svg().as_bytes() };
+        export::create(&partial.0)
+            .and_then(|mut file| file.write_all(picture))
+            .map_err(|error| export::unwritable(path, &error))?;
+        (export::placed(&partial.0, path)?, None)
+    } else {
+        let rows = counted(found.rows.len(), "row");
+        let made = Made {
+            tool: Tool::Visualize,
+            name: format!("{}-{}.svg", subject.name, plot.kind),
+            media_type: "image/svg+xml",
+            description: format!("A {} chart of {rows}", plot.kind),
+            from: subject.datasets(&found.sources),
+        };
+        let dataset = made.keep(desk, drawing.svg().as_bytes())?;
+        (dataset.path(0), Some(dataset))
     };
     let notes = drawing.notes().to_vec();
-    Ok(Plotted { png, file, rows: found.rows.len(), notes, sources: found.sources })
+    Ok(Plotted { png, file, dataset, rows: found.rows.len(), notes, sources: found.sources })
+}
+
+/// Draws a chart that is not kept: it as SVG, and what it does not show, or not as one may expect.
+pub fn drawn(
+    desk: &Desk,
+    subject: &Subject,
+    plot: &Plot,
+    observer: &dyn Observer,
+) -> Result<(String, Vec<String>), ToolError> {
+    let columns = desk.service().columns(&subject.query, observer)?;
+    let columns = Columns::of(plot, &columns)?;
+    let found = rows(desk, subject, &columns, observer)?;
+    let drawing = forebay_chart::draw(&chart(plot, subject, &columns, &found)?)?;
+    Ok((drawing.svg().to_owned(), drawing.notes().to_vec()))
 }
 
 pub(crate) fn answer(
@@ -117,12 +144,13 @@ pub(crate) fn answer(
         "mimeType": "image/png",
     });
     let rows = counted(drawn.rows, "row");
-    let mut said = format!("A {kind} chart of {rows}; as SVG in {}.", drawn.file.display());
+    let place = export::place(desk, &drawn.file, drawn.dataset.as_ref());
+    let mut said = format!("A {kind} chart of {rows}; as SVG in {place}.");
     if !drawn.notes.is_empty() {
         said = format!("{said} In the chart: {}.", drawn.notes.join("; "));
     }
-    let link = export::link(&drawn.file, "image/svg+xml");
-    Ok(Reply::text(said).and(picture).and(link).and_sources(&drawn.sources))
+    let link = drawn.dataset.and_then(|dataset| export::link(desk, &dataset));
+    Ok(Reply::text(said).and(picture).and_all(link).and_sources(&drawn.sources))
 }
 
 /// The columns that are drawn.

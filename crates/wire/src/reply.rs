@@ -6,6 +6,12 @@ use crate::Id;
 
 /// JSON-RPC's code for a line that is not JSON.
 pub const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC's code for a method that nobody knows.
+pub const METHOD_NOT_FOUND: i32 = -32601;
+/// JSON-RPC's code for parameters that cannot be.
+pub const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC's code for what went wrong on this side.
+pub const INTERNAL_ERROR: i32 = -32603;
 /// The code for a request that its upstream did not live to answer, as the official SDKs use it.
 pub const CONNECTION_CLOSED: i32 = -32000;
 
@@ -48,6 +54,16 @@ pub fn progress(token: &Id, done: f64, total: Option<f64>, message: &str) -> Vec
     };
     format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{done}{total}{message}}}}}{}"#,
+        '\n'
+    )
+    .into_bytes()
+}
+
+/// Writes a notification that nobody waits any more for the answer to the request with that id, one line.
+pub fn cancelled(id: &Id, reason: &str) -> Vec<u8> {
+    let (id, reason) = (id.as_json(), Value::from(reason));
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":{reason}}}}}{}"#,
         '\n'
     )
     .into_bytes()

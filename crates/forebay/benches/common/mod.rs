@@ -4,6 +4,7 @@
 #![expect(dead_code, reason = "not every benchmark uses all of it")]
 
 pub(crate) mod copies;
+pub(crate) mod nginx;
 pub(crate) mod processes;
 pub(crate) mod session;
 

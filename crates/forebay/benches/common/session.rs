@@ -68,7 +68,12 @@ impl Session {
 
     /// Has a result of so many records kept.
     pub(crate) fn keep_records(&mut self, count: u64) -> Dataset {
-        let (_, summary) = self.call("records", &json!({"count": count}));
+        self.keep("records", count)
+    }
+
+    /// Has a result of a tool kept, of so many records.
+    pub(crate) fn keep(&mut self, tool: &str, count: u64) -> Dataset {
+        let (_, summary) = self.call(tool, &json!({"count": count}));
         let start = summary.find("dataset_").expect("a handle");
         let id = summary.get(start..start + DatasetId::LENGTH).and_then(DatasetId::parse);
         let store = Store::open(&self.home, Durability::RightAfter).expect("a store");

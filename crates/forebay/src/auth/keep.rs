@@ -1,14 +1,14 @@
 //! The files that logins are kept in: one for each upstream, for their owner alone.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{ErrorKind, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use anyhow::{Context, Result, bail};
+use forebay_system::{identity::FileId, private};
 use tempfile::NamedTempFile;
 use tokio::time::{Instant, sleep};
 
@@ -26,8 +26,8 @@ pub(crate) struct Keep {
 }
 
 /// Tells one state of an upstream's login from another; `None` if there is no file. Each is written as
-/// a file of its own, so the number of the file and its time do.
-pub(crate) type Stamp = Option<(u64, i64, i64)>;
+/// a file of its own, so which file it is and its time do.
+pub(crate) type Stamp = Option<(FileId, SystemTime)>;
 
 /// The right to change one upstream's login, among all processes, until it is dropped.
 #[must_use = "it ends when it is dropped"]
@@ -59,7 +59,7 @@ impl Keep {
     /// Looks at an upstream's login without opening it.
     pub(crate) fn stamp(&self, address: &Address) -> Stamp {
         let file = fs::metadata(self.file(address)).ok()?;
-        Some((file.ino(), file.mtime(), file.mtime_nsec()))
+        Some((FileId::of(&file), file.modified().ok()?))
     }
 
     /// All logins, by their upstream; what cannot be read is passed over with a warning.
@@ -92,8 +92,8 @@ impl Keep {
         let cannot = || format!("cannot lock `{}`", path.display());
         // It stays when the login goes: whoever waits for it would be left with a lock of its own.
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let lock = options.open(&path).with_context(cannot)?;
+        options.write(true).create(true).truncate(false);
+        let lock = private::file(&mut options).open(&path).with_context(cannot)?;
         let started = Instant::now();
         loop {
             match lock.try_lock() {
@@ -130,11 +130,7 @@ impl Keep {
     }
 
     fn make_directory(&self) -> Result<()> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.directory)
-            .with_context(|| self.cannot("make"))
+        private::make_folder(&self.directory).with_context(|| self.cannot("make"))
     }
 
     fn cannot(&self, what: &str) -> String {

@@ -1,10 +1,11 @@
 //! Asks what was kept, as the injected tools do: shows how it goes, heeds Ctrl-C, and tells errors in
 //! the words of the command line.
 
-use std::io::Read;
+use std::{io::Read, sync::Arc};
 
 use anyhow::{Context, Result};
 use forebay_query::Observer;
+use forebay_search::Search;
 use forebay_tools::{Desk, ToolError};
 
 use crate::{
@@ -23,12 +24,21 @@ pub(crate) fn ask<T>(
     config: &Config,
     work: impl FnOnce(&Desk, &dyn Observer) -> Result<T, ToolError>,
 ) -> Result<T> {
+    ask_finding(config, None, work)
+}
+
+/// [`ask`], where what was kept is found by its meaning, too.
+pub(crate) fn ask_finding<T>(
+    config: &Config,
+    search: Option<Arc<Search>>,
+    work: impl FnOnce(&Desk, &dyn Observer) -> Result<T, ToolError>,
+) -> Result<T> {
     // Who only looks makes nothing.
     if !config.persist_location.join("datasets").exists() {
         let home = config.persist_location.display();
         return Err(Exit::NotFound.told(format!("nothing has been kept yet in `{home}`")));
     }
-    let desk = assemble::desk(config, assemble::shelf(config))?;
+    let desk = assemble::desk(config, assemble::shelf(config), search)?;
     let progress = Progress::start()?;
     let outcome = work(&desk, &progress);
     // One that is told to end may give any error.

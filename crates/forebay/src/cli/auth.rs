@@ -3,7 +3,6 @@
 use std::{
     future::Future,
     io::Write,
-    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Command, ExitCode, Stdio},
     time::Duration,
@@ -11,6 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
+use forebay_system::group;
 use http::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -273,7 +273,7 @@ fn open_browser(page: &str) {
     let mut command = Command::new(opener);
     command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // Ctrl-C ends the login, not the browser.
-    let _ = command.process_group(0).spawn();
+    let _ = group::lead(&mut command).spawn();
 }
 
 /// Runs something that asks servers; Ctrl-C ends it.

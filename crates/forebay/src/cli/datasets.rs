@@ -1,15 +1,16 @@
 //! `forebay datasets`: looks at what was kept, and tidies up.
 
 pub(crate) mod show;
+mod tag;
 mod tidy;
 mod verify;
 
 use std::{io::Write, process::ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use forebay_intercept::CaptureError;
-use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError, Viewer};
+use forebay_store::{Dataset, DatasetId, Entry, Filter, Store, StoreError, Tag, Viewer};
 use forebay_tools::brief;
 use serde_json::{Value, json};
 
@@ -46,6 +47,9 @@ enum Action {
         /// Only those of this server
         #[arg(long)]
         server: Option<String>,
+        /// Only those that have this tag; may be given more than once
+        #[arg(long, value_name = "TAG")]
+        tag: Vec<String>,
         /// At most this many [default: 50, or all with `--json`]
         #[arg(long)]
         limit: Option<u64>,
@@ -65,6 +69,9 @@ enum Action {
     Path {
         /// Its name, or the tool whose latest result it is
         id: String,
+        /// Which block of the result, from 0 on [default: the one with the data]
+        #[arg(long, value_name = "N")]
+        block: Option<usize>,
     },
     /// Write the result that it was made of, as JSON
     Original {
@@ -81,6 +88,7 @@ enum Action {
         /// Its name, or the tool whose latest result it is
         id: String,
     },
+    Tag(tag::TagArguments),
     Rm(tidy::RmArguments),
     Gc(tidy::GcArguments),
     Verify(verify::VerifyArguments),
@@ -96,15 +104,16 @@ Examples:
   forebay datasets list --server github --limit 10
   forebay datasets show k3v9x2ma
   forebay datasets pin list_issues
+  forebay datasets tag k3v9x2ma --add invoices/2026
   jq '.[0]' \"$(forebay datasets path k3v9x2ma)\"";
 
 pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<ExitCode> {
     let config = arguments.settings.load(Vec::new())?;
     let store = assemble::store(&config)?;
     match arguments.action {
-        Action::List { tool, server, limit, json } => {
+        Action::List { tool, server, tag: tags, limit, json } => {
             let limit = limit.or((!json).then_some(SHOWN));
-            let filter = Filter { tool, server, limit, ..Filter::default() };
+            let filter = Filter { tool, server, tags, limit, ..Filter::default() };
             if json {
                 list_json(&store, &filter, out)?;
             } else {
@@ -112,13 +121,14 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             }
         }
         Action::Show { id, json: false } => show::print(&named(&store, &id)?, out)?,
-        Action::Show { id, json: true } => {
-            let metadata = serde_json::to_string_pretty(named(&store, &id)?.metadata())?;
-            writeln!(out, "{metadata}")?;
-        }
-        Action::Path { id } => {
+        Action::Show { id, json: true } => show::print_json(&named(&store, &id)?, out)?,
+        Action::Path { id, block } => {
             let dataset = named(&store, &id)?;
-            let payload = dataset.main_part();
+            let payload = block.unwrap_or_else(|| dataset.main_part());
+            let blocks = dataset.payload_count();
+            if payload >= blocks {
+                bail!("{} has no block {payload}: they go from 0 to {}", dataset.id(), blocks - 1);
+            }
             let path = if store.is_writable() {
                 store.plain_file(&dataset, payload)?
             } else {
@@ -141,8 +151,20 @@ pub(crate) fn run(arguments: DatasetsArguments, out: &mut Screen) -> Result<Exit
             store.unpin(dataset.id())?;
             writeln!(out, "{} is no longer pinned.", dataset.id())?;
         }
-        Action::Rm(arguments) => return tidy::rm(&arguments, &store, out),
-        Action::Gc(arguments) => return tidy::gc(&arguments, config.retention(), &store, out),
+        Action::Tag(arguments) => {
+            let dataset = named(&store, &arguments.id)?;
+            return tag::run(&arguments, &dataset, &store, out);
+        }
+        Action::Rm(arguments) => {
+            let removed = tidy::rm(&arguments, &store, out);
+            assemble::forget_gone(&config);
+            return removed;
+        }
+        Action::Gc(arguments) => {
+            let collected = tidy::gc(&arguments, config.retention(), &store, out);
+            assemble::forget_gone(&config);
+            return collected;
+        }
         Action::Verify(arguments) => return verify::run(&arguments, &store, out),
     }
     Ok(ExitCode::SUCCESS)
@@ -211,28 +233,34 @@ fn list(store: &Store, filter: &Filter, screen: &mut Screen) -> Result<()> {
         writeln!(screen, "{fits}")?;
         return Ok(());
     }
-    let mut table = Table::new([
+    let tags: Vec<String> = entries.iter().map(own_tags).collect();
+    let has_tags = tags.iter().any(|tags| !tags.is_empty());
+    let columns = [
         Column::Left("DATASET"),
         Column::Left("CAPTURED (UTC)"),
         Column::Flexible("SERVER"),
         Column::Flexible("TOOL"),
         Column::Right("RECORDS"),
         Column::Right("SIZE"),
-        Column::Flexible("ARGUMENTS"),
-    ]);
-    for entry in &entries {
+    ];
+    let others = has_tags.then_some(Column::Flexible("TAGS"));
+    let others = others.into_iter().chain([Column::Flexible("ARGUMENTS")]);
+    let mut table = Table::new(columns.into_iter().chain(others).collect::<Vec<_>>());
+    for (entry, tags) in entries.iter().zip(tags) {
         let pin = if entry.is_pinned { " (pinned)" } else { "" };
-        table.push([
+        let cells = [
             format!("{}{pin}", entry.id),
             entry.timestamp.strftime("%Y-%m-%d %H:%M").to_string(),
             brief_name(&entry.server),
             brief_name(&entry.tool),
             entry.records.map_or_else(|| "-".to_owned(), grouped),
             size(entry.bytes),
-            arguments(store, entry)
-                .map(|arguments| brief(&arguments, ARGUMENTS_CHARS).to_string())
-                .unwrap_or_default(),
-        ]);
+        ];
+        let arguments = arguments(store, entry)
+            .map(|arguments| brief(&arguments, ARGUMENTS_CHARS).to_string())
+            .unwrap_or_default();
+        let others = has_tags.then_some(tags).into_iter().chain([arguments]);
+        table.push(cells.into_iter().chain(others));
     }
     table.print(screen)?;
     if (entries.len() as u64) < fitting {
@@ -240,6 +268,12 @@ fn list(store: &Store, filter: &Filter, screen: &mut Screen) -> Result<()> {
         writeln!(screen, "\nThe newest {shown} of {fitting}; `--limit` shows more.")?;
     }
     Ok(())
+}
+
+/// The tags that a dataset was given.
+fn own_tags(entry: &Entry) -> String {
+    let own = entry.tags.iter().filter(|tag| Tag::parse(tag).is_ok());
+    own.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// The arguments of the call that gave a dataset, if they are kept.
@@ -256,7 +290,8 @@ fn list_json(store: &Store, filter: &Filter, out: &mut dyn Write) -> Result<()> 
                 "id": entry.id.as_str(), "timestamp": entry.timestamp.to_string(),
                 "server": entry.server, "tool": entry.tool, "records": entry.records,
                 "bytes": entry.bytes, "stored_bytes": entry.stored_bytes,
-                "pinned": entry.is_pinned, "arguments": arguments(store, entry),
+                "pinned": entry.is_pinned, "tags": entry.tags,
+                "arguments": arguments(store, entry),
             })
         })
         .collect();

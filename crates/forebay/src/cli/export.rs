@@ -34,8 +34,8 @@ pub(crate) struct ExportArguments {
     /// The form of the file [default: what the name of `--output` ends with]
     #[arg(long, value_name = "FORMAT", value_parser = forms())]
     format: Option<ExportForm>,
-    /// The file, which must not exist; `-` stands for standard output [default: a new one in `exports`
-    /// of the store]
+    /// The file, which must not exist; `-` stands for standard output [default: a dataset of its
+    /// own]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

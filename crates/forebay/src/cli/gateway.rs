@@ -1,12 +1,16 @@
 //! `forebay gateway`: a stdio client in front of many servers.
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Result;
 use clap::Args;
 use forebay_proxy::{
     client::stdio::Settings,
-    metrics::Metrics,
     relay::Relay,
     upstream::{GroupSettings, Upstream},
 };
@@ -16,6 +20,7 @@ use crate::{
     assemble::{self, Beside, Notes},
     cli::{
         keeping::KeepingArguments,
+        outputs::OutputsArguments,
         session::{self, Prepared},
         upstream::seconds,
     },
@@ -36,7 +41,14 @@ pub(crate) struct GatewayArguments {
     grace: Duration,
 
     #[command(flatten)]
+    outputs: OutputsArguments,
+
+    #[command(flatten)]
     servers: FileArguments,
+
+    /// Stand in front of no server, whatever the settings name, and offer the tools for what was kept
+    #[arg(long, conflicts_with = "servers")]
+    no_servers: bool,
 
     #[command(flatten)]
     keeping: KeepingArguments,
@@ -49,12 +61,17 @@ pub(crate) struct FileArguments {
     /// settings
     #[arg(long, value_name = "FILE")]
     servers: Option<PathBuf>,
+
+    /// There are to be none.
+    #[arg(skip)]
+    is_none: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   forebay gateway
   forebay gateway --servers ~/.cursor/mcp.json
+  forebay gateway --no-servers
 
 A server in forebay.toml:
   [servers.git]
@@ -69,8 +86,16 @@ impl FileArguments {
         self.servers.is_some()
     }
 
+    /// The file that is named.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.servers.as_deref()
+    }
+
     /// The settings with the servers of the file, if one is named.
     pub(crate) fn apply(self, config: &mut Config) -> Result<()> {
+        if self.is_none {
+            config.servers.clear();
+        }
         let Some(path) = self.servers else { return Ok(()) };
         for problem in config.take_servers_of(&path)? {
             tracing::warn!("{problem}; passed over");
@@ -84,7 +109,7 @@ pub(crate) fn of(
     mut config: Config,
     keeping: KeepingArguments,
     files: FileArguments,
-    metrics: Option<Arc<Metrics>>,
+    beside: Beside,
 ) -> Result<(Arc<GroupSettings>, Relay, Notes)> {
     files.clone().apply(&mut config)?;
     let Gateway { router, group } = Gateway::of(&mut config)?;
@@ -96,9 +121,16 @@ pub(crate) fn of(
     };
     Watched::settings(group.clone(), settings, &config, load).watch()?;
     let behind = Behind { servers: group.clone(), exposure: config.gateway.exposure() };
-    let beside = Beside { behind: Some(behind), metrics, ..Beside::default() };
+    let beside = Beside { behind: Some(behind), ..beside };
     let (relay, notes) = assemble::relay(router, config, beside)?;
     Ok((group, relay, notes))
+}
+
+impl GatewayArguments {
+    /// The file that names the servers, if one does.
+    pub(crate) fn servers_file(&self) -> Option<&Path> {
+        self.servers.path()
+    }
 }
 
 pub(crate) fn run(arguments: GatewayArguments) -> Result<ExitCode> {
@@ -108,6 +140,9 @@ pub(crate) fn run(arguments: GatewayArguments) -> Result<ExitCode> {
 fn prepare(arguments: GatewayArguments) -> Result<Prepared> {
     let config = arguments.keeping.clone().load()?;
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
-    let (group, relay, notes) = of(config, arguments.keeping, arguments.servers, None)?;
+    let outputs = arguments.outputs.start(&config)?;
+    let beside = Beside { outputs, ..Beside::default() };
+    let servers = FileArguments { is_none: arguments.no_servers, ..arguments.servers };
+    let (group, relay, notes) = of(config, arguments.keeping, servers, beside)?;
     Ok(Prepared { upstream: Upstream::Group(group), relay, notes, settings })
 }

@@ -8,7 +8,7 @@ use forebay_intercept::Glob;
 
 use crate::{
     cli::SettingsArguments,
-    config::{Config, Given},
+    config::{Config, Given, Sources},
 };
 
 /// Which results are kept, and which tools are added.
@@ -42,14 +42,24 @@ impl KeepingArguments {
         self.settings.file()
     }
 
-    /// All settings, with what the flags say.
-    pub(crate) fn load(self) -> Result<Config> {
-        let threshold =
-            self.threshold.map(|tokens| ("--threshold", "threshold", Given::Word(tokens)));
-        let tools = self.tools.map(|tools| ("--tools", "injected_tools", Given::Word(tools)));
+    /// Where all settings come from, with what the flags say.
+    pub(crate) fn sources(&self) -> Sources {
+        self.settings.clone().sources(self.flags())
+    }
+
+    /// The settings that flags stand for.
+    fn flags(&self) -> Vec<(&'static str, &'static str, Given)> {
+        let word = |word: &Option<String>| word.clone().map(Given::Word);
+        let threshold = word(&self.threshold).map(|it| ("--threshold", "threshold", it));
+        let tools = word(&self.tools).map(|it| ("--tools", "injected_tools", it));
         let no_capture =
             self.no_capture.then_some(("--no-capture", "enabled", Given::Switch(false)));
-        let flags = threshold.into_iter().chain(tools).chain(no_capture).collect();
+        threshold.into_iter().chain(tools).chain(no_capture).collect()
+    }
+
+    /// All settings, with what the flags say.
+    pub(crate) fn load(self) -> Result<Config> {
+        let flags = self.flags();
         let mut config = self.settings.load(flags)?;
         config.policy.excluded_tools.extend(self.exclude.into_iter().map(Glob::new));
         Ok(config)

@@ -34,8 +34,8 @@ pub(crate) struct PlotArguments {
     /// What stands above it
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// The file, which must not exist and ends with .svg or .png [default: a new one in `exports` of
-    /// the store]
+    /// The file, which must not exist and ends with .svg or .png [default: a dataset of its
+    /// own]
     #[arg(long, short, value_name = "FILE", value_parser = picture)]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use anyhow::Result;
 use forebay_query::Observer;
-use signal_hook::{consts::SIGINT, flag};
+use forebay_system::{signals, terminal};
 
 use crate::cli::table::cut;
 
@@ -44,8 +44,7 @@ impl Progress {
     /// From here on Ctrl-C cancels; if it comes twice, it ends the program.
     pub(crate) fn start() -> Result<Self> {
         let is_cancelled = Arc::new(AtomicBool::new(false));
-        flag::register_conditional_default(SIGINT, is_cancelled.clone())?;
-        flag::register(SIGINT, is_cancelled.clone())?;
+        signals::set_on_interrupt(&is_cancelled)?;
         let (since, state) = (Instant::now(), Mutex::default());
         Ok(Self { since, is_cancelled, width: width(), state })
     }
@@ -109,8 +108,7 @@ fn width() -> Option<usize> {
     if is_dumb || !stderr.is_terminal() {
         return None;
     }
-    let size = rustix::termios::tcgetwinsize(&stderr).ok()?;
-    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+    terminal::columns(&stderr)
 }
 
 fn put(text: &str) {

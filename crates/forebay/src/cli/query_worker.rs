@@ -1,13 +1,10 @@
 //! The process that queries run in, which nobody starts by hand.
 
-use std::{
-    process::ExitCode,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use signal_hook::consts::SIGINT;
+use forebay_system::{priority, signals};
 
 /// How a worker runs.
 #[derive(Debug, Args)]
@@ -19,16 +16,12 @@ pub(crate) struct WorkerArguments {
 
 /// Answers what comes on standard input.
 pub(crate) fn run(arguments: &WorkerArguments) -> Result<ExitCode> {
-    /// Not among those that the library names on every system.
-    const SIGXFSZ: i32 = 25;
     if arguments.background {
-        let _ = rustix::process::setpriority_process(None, 19);
+        priority::process_gives_way();
     }
-    let ignored = Arc::new(AtomicBool::new(false));
-    // A file that grows past its limit is an error of that write, not the end.
-    signal_hook::flag::register(SIGXFSZ, ignored.clone())?;
+    signals::survive_file_limit()?;
     // Ctrl-C is for whoever asks, and who says what becomes of the question.
-    signal_hook::flag::register(SIGINT, ignored)?;
+    signals::leave_interrupts_to_others()?;
     forebay_query::serve()?;
     Ok(ExitCode::SUCCESS)
 }

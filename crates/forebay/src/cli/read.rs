@@ -17,6 +17,7 @@ use crate::{
         ask::{ask, in_our_words},
         datasets,
         screen::Screen,
+        table::harmless,
     },
     observe,
 };
@@ -116,6 +117,19 @@ pub(crate) fn run(arguments: ReadArguments, screen: &mut Screen) -> Result<ExitC
             observe::say(&in_our_words(&note));
         }
         return Ok(ExitCode::SUCCESS);
+    }
+    let block = arguments.text.block.unwrap_or_else(|| dataset.main_part());
+    let is_file = dataset.facts().files.iter().any(|file| file.block == block);
+    if let Some(file) = dataset.artifact(block).filter(|_| is_file) {
+        return match what {
+            What::Summary => datasets::show::print(&dataset, screen),
+            What::Bytes(_) => show::base64(&json, screen),
+            What::Page(_) | What::Lines(_) | What::Matches { .. } => {
+                writeln!(screen, "{}", harmless(&datasets::show::told(&file)))?;
+                Ok(writeln!(screen, "{}", dataset.path(block).display())?)
+            }
+        }
+        .map(|()| ExitCode::SUCCESS);
     }
     match what {
         What::Summary => datasets::show::print(&dataset, screen)?,

@@ -5,6 +5,7 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
+use forebay_system::terminal;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What is assumed of something that is no terminal, where a text must be wrapped.
@@ -26,14 +27,15 @@ pub(crate) enum Style {
     Bold,
     Dim,
     Good,
+    Warning,
+    Bad,
 }
 
 impl Screen {
     pub(crate) fn stdout() -> Self {
         let out = io::stdout();
         let is_terminal = out.is_terminal();
-        let size = rustix::termios::tcgetwinsize(&out).ok().filter(|_| is_terminal);
-        let width = size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+        let width = terminal::columns(&out).filter(|_| is_terminal);
         // https://no-color.org: any value but an empty one.
         let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -61,6 +63,8 @@ impl Screen {
             Style::Bold => 1,
             Style::Dim => 2,
             Style::Good => 32,
+            Style::Warning => 33,
+            Style::Bad => 31,
         };
         if self.has_colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }

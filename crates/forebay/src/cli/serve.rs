@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, IsTerminal},
-    net::{SocketAddr, ToSocketAddrs},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -12,11 +12,13 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use forebay_intercept::Clients;
+use forebay_page::{self as page, Pages};
 use forebay_proxy::{
     ProxyError,
     body::Spool,
     chain::Chain,
-    client::http::{self, Gate, Limits, Settings},
+    client::http::{self, Gate, Limits, Settings, Site},
     metrics::Metrics,
     relay::Relay,
     router::{Router, UpstreamName},
@@ -24,15 +26,19 @@ use forebay_proxy::{
 };
 
 use crate::{
-    assemble::{self, Beside},
+    assemble::{self, Beside, Notes},
     cli::{
+        address::address,
+        entry,
         exit::Exit,
         gateway::{self, FileArguments},
         keeping::KeepingArguments,
         upstream::{Target, Upstream, UpstreamArguments, seconds},
     },
-    config::Problems,
+    config::{Config, Problems, Sources},
     observe,
+    outputs::Outputs,
+    page::{Program, Running, Sole},
 };
 
 /// Serve an MCP server over HTTP, at /mcp
@@ -98,7 +104,9 @@ Examples:
       --allow-host forebay.lan -- ./my-server
 
 Clients use http://127.0.0.1:8484/mcp; http://127.0.0.1:8484/healthz says whether it is there,
-/readyz whether it can answer, /metrics what has passed (for Prometheus).";
+/readyz whether it can answer, /metrics what has passed (for Prometheus). Under /outputs,
+what is kept can be fetched by the URLs that come with it. At / people look at what is kept:
+by the address that is told at the start, or with the token of --token-file.";
 
 /// A token shorter than this could be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
@@ -108,9 +116,9 @@ const MAX_REFUSED_BYTES: usize = 1024 * 1024;
 pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
     let token = arguments.token_file.as_deref().map(token).transpose()?;
     let (hosts, origins) = (arguments.allow_host, arguments.allow_origin);
-    let gate = Gate { token, hosts, origins };
+    let mut gate = Gate { token, hosts, origins };
     let (listen, grace) = (arguments.listen, arguments.grace);
-    let config = match arguments.keeping.clone().load() {
+    let mut config = match arguments.keeping.clone().load() {
         Ok(config) => config,
         Err(error) if is_for_clients(&error) => return refuse(&error, listen, gate, grace),
         Err(error) => return Err(error),
@@ -119,30 +127,112 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<ExitCode> {
     let limits = Limits { sessions, idle, grace, poll_after: arguments.poll_after };
     let metrics = Some(Arc::new(Metrics::default()));
     let spool = assemble::spool(&config);
-    let settings = Settings { listen, gate, spool, grace, metrics: metrics.clone() };
-    let (target, (relay, notes)) = if arguments.upstream.is_given() {
+    let outputs = outputs(&mut config, listen, &mut gate);
+    let beside = Beside { metrics: metrics.clone(), outputs: outputs.clone(), ..Beside::default() };
+    let (mut for_page, sources) = (config.clone(), arguments.keeping.sources());
+    let servers_file = arguments.servers.path().map(Path::to_owned);
+    if let Some(file) = &servers_file {
+        // What is wrong with it is told where it is taken over.
+        let _ = for_page.take_servers_of(file);
+    }
+    let (target, running, (relay, notes)) = if arguments.upstream.is_given() {
         if arguments.servers.is_given() {
             return Err(Exit::Usage.told("give a server, or a file with --servers, not both"));
         }
+        let front = arguments.upstream.clone().front();
+        let reached_by = front.map(|(_, front)| front.shown()).unwrap_or_default();
         let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
-        let target = match target {
-            Target::Command(command) => http::Upstream::Command(command, limits),
-            Target::Url(settings) => http::Upstream::Remote(Remote::new(settings)?),
+        let sole = Sole { name: name.to_string(), reached_by };
+        let (target, running) = match target {
+            Target::Command(command) => {
+                (http::Upstream::Command(command, limits), Running::ForEachSession(sole))
+            }
+            Target::Url(settings) => {
+                (http::Upstream::Remote(Remote::new(settings)?), Running::Elsewhere(sole))
+            }
         };
-        let beside = Beside { recorder, metrics, ..Beside::default() };
-        (target, assemble::relay(Router::sole(name), config, beside)?)
+        let beside = Beside { recorder, ..beside };
+        (target, running, assemble::relay(Router::sole(name), config, beside)?)
     } else {
         let (group, relay, notes) =
-            gateway::of(config, arguments.keeping, arguments.servers, metrics)?;
-        (http::Upstream::Group(group, limits), (relay, notes))
+            gateway::of(config, arguments.keeping, arguments.servers, beside)?;
+        let running = Running::Group(group.clone());
+        (http::Upstream::Group(group, limits), running, (relay, notes))
     };
-    http::serve(target, relay, settings, say_address).map_err(|error| match error {
+    let token = gate.token.clone();
+    let pages = for_page
+        .page
+        .then(|| pages(for_page, sources, (running, servers_file), token, &notes))
+        .transpose()?;
+    let sites = outputs.clone().map(|outputs| outputs as Arc<dyn Site>).into_iter();
+    let sites = sites.chain(pages.clone().map(|pages| pages as Arc<dyn Site>)).collect();
+    let settings = Settings { listen, gate, spool, grace, metrics, sites };
+    let ready = |address: SocketAddr| {
+        if let Some(outputs) = &outputs {
+            begin_urls(outputs, address);
+        }
+        say_address(address);
+        if let Some(pages) = &pages {
+            pages.gate().listen_on(address.port());
+            observe::say(&format!("the page is at http://{address}{}", pages.gate().opening()));
+        }
+    };
+    http::serve(target, relay, settings, ready).map_err(|error| match error {
         // It says all that is to be said.
         ProxyError::UpstreamStart { .. } => anyhow!("{error}"),
         other => other.into(),
     })?;
     notes.write_down();
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page on which people look at what is kept. Where clients have to show a token, it is theirs, too;
+/// else one is made, which is told to whoever started us.
+fn pages(
+    config: Config,
+    sources: Sources,
+    (running, servers_file): (Running, Option<PathBuf>),
+    token: Option<String>,
+    notes: &Notes,
+) -> Result<Arc<Pages>> {
+    let gate = match token {
+        Some(token) => page::Gate::with_servers_token(token),
+        None => page::Gate::with_new_token().context("there is no randomness for a token")?,
+    };
+    let (shelf, search) = (assemble::shelf(&config), notes.search());
+    let desk = assemble::desk(&config, shelf.clone(), search.clone())?;
+    let program = Program::new(config, sources, shelf, search, entry::read)
+        .with_servers(running, servers_file);
+    Ok(Arc::new(Pages::new(desk, gate, Box::new(program))))
+}
+
+/// What is kept, over HTTP, unless that is turned off. What is told to clients follows from where they are.
+fn outputs(config: &mut Config, listen: SocketAddr, gate: &mut Gate) -> Option<Arc<Outputs>> {
+    let base_url = config.outputs.base_url.clone().filter(|_| config.outputs.is_enabled);
+    if !listen.ip().is_loopback() || base_url.is_some() {
+        config.policy.clients = Clients::Elsewhere;
+    }
+    // What passes requests on to us may leave the name in them that clients know.
+    gate.hosts.extend(base_url.as_deref().and_then(host_of));
+    let outputs = config.outputs.is_enabled.then(|| assemble::outputs(config))?;
+    if let Some(url) = base_url {
+        outputs.answer_to(&url);
+    }
+    Some(outputs)
+}
+
+fn host_of(url: &str) -> Option<String> {
+    Some(url.parse::<::http::Uri>().ok()?.host()?.to_owned())
+}
+
+/// Has URLs lead to where we listen, if the settings have them lead nowhere else.
+fn begin_urls(outputs: &Outputs, address: SocketAddr) {
+    if !outputs.listen_on(address) {
+        tracing::warn!(
+            "what is kept has no URLs: {address} is no address that clients could use; write theirs as \
+             `base_url` under [outputs]"
+        );
+    }
 }
 
 fn say_address(address: SocketAddr) {
@@ -167,7 +257,7 @@ fn refuse(
     let why = format!("Forebay cannot start: {error:#}\nRestart it when this is mended.");
     let relay = Relay::new(Router::sole(UpstreamName::new("none")), Chain::default(), None);
     let spool = Spool::of_memory(MAX_REFUSED_BYTES);
-    let settings = Settings { listen, gate, spool, grace, metrics: None };
+    let settings = Settings { listen, gate, spool, grace, metrics: None, sites: Vec::new() };
     http::serve(http::Upstream::Nothing(why), relay, settings, say_address)?;
     Ok(code)
 }
@@ -189,10 +279,4 @@ fn token(path: &Path) -> Result<String> {
         );
     }
     Ok(token.to_owned())
-}
-
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let written = if text.starts_with(':') { format!("127.0.0.1{text}") } else { text.to_owned() };
-    let found = written.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
-    found.ok_or_else(|| "write ADDRESS:PORT, for example 127.0.0.1:8484".to_owned())
 }

@@ -4,7 +4,7 @@ use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use forebay_proxy::upstream::{self, Standing, State, shown_url};
+use forebay_proxy::upstream::{self, Standing, State};
 
 use crate::{
     assemble,
@@ -18,9 +18,9 @@ use crate::{
     },
     config::{
         Config,
-        servers::{Server, Start, Way},
+        servers::{Server, Start},
     },
-    gateway::Gateway,
+    gateway::{Gateway, START_TIMEOUT},
 };
 
 /// Show the servers behind the gateway, or start one to see whether it works
@@ -66,6 +66,8 @@ Exit status of `check`: 1 if a server cannot be used.";
 
 /// How long a server may take to end once it has been looked at.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long servers may take to tell which tools they have once they have opened.
+const LISTING: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(arguments: ServersArguments, screen: &mut Screen) -> Result<ExitCode> {
     match arguments.command {
@@ -100,7 +102,7 @@ fn list(config: &Config, screen: &mut Screen) -> Result<ExitCode> {
             (true, true, Start::Eager) => "at once",
             (true, true, Start::Lazy) => "when needed",
         };
-        table.push([server.name.clone(), started.to_owned(), shown(&server.way)]);
+        table.push([server.name.clone(), started.to_owned(), server.reached_by()]);
     }
     table.print(screen)?;
     for server in &config.servers {
@@ -109,16 +111,6 @@ fn list(config: &Config, screen: &mut Screen) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// How a server is reached, without what may be secret.
-fn shown(way: &Way) -> String {
-    match way {
-        Way::Command { program, arguments, .. } => {
-            [std::slice::from_ref(program), arguments].concat().join(" ")
-        }
-        Way::Url { url, .. } => shown_url(url),
-    }
 }
 
 fn check(mut config: Config, name: Option<&str>, screen: &mut Screen) -> Result<ExitCode> {
@@ -137,16 +129,22 @@ fn check(mut config: Config, name: Option<&str>, screen: &mut Screen) -> Result<
     // Whether one works is known once it has been started.
     config.servers.iter_mut().for_each(|server| server.start = Start::Eager);
     let Gateway { group, .. } = Gateway::of(&mut config)?;
-    let standings = upstream::look(Arc::clone(&group), &assemble::spool(&config), GRACE)?;
+    let allowed = config.servers.iter().filter_map(|server| server.start_timeout).max();
+    let patience = allowed.unwrap_or_default().max(START_TIMEOUT) + LISTING;
+    let standings = upstream::look(Arc::clone(&group), &assemble::spool(&config), patience, GRACE)?;
     for standing in &standings {
         writeln!(screen, "{}", told(standing))?;
     }
-    let all_are_open = standings.iter().all(|it| it.state == State::Open);
+    let is_open = |it: &Standing| it.state == State::Open && it.tools.is_some();
+    let all_are_open = standings.iter().all(is_open);
     Ok(if all_are_open { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn told(Standing { name, state, revision, tools, last_error }: &Standing) -> String {
     match (state, last_error) {
+        (State::Open, _) if tools.is_none() => {
+            format!("{name}: opens, and does not tell which tools it has")
+        }
         (State::Open, _) => {
             let revision = revision.as_deref().unwrap_or("an unknown revision");
             let tools = counted(u64::try_from(tools.unwrap_or(0)).unwrap_or(0), "tool");

@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, IsTerminal},
-    os::unix::process::ExitStatusExt,
     process::{ExitCode, ExitStatus},
 };
 
@@ -13,8 +12,12 @@ use forebay_proxy::{
     relay::Relay,
     upstream::Upstream,
 };
+use forebay_system::{exit, signals};
 
-use crate::{assemble::Notes, observe};
+use crate::{
+    assemble::Notes,
+    observe::{self, Blame},
+};
 
 /// What is said when a command cannot be found or started, as shells do.
 const NOT_FOUND: u8 = 127;
@@ -56,16 +59,16 @@ fn end_like(status: ExitStatus) -> ExitCode {
     if let Some(code) = status.code() {
         return ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX));
     }
-    if let Some(signal) = status.signal() {
+    if let Some(signal) = exit::signal_of(status) {
         // Does not return, except for a signal that it does not know.
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
+        signals::end_by(signal);
         return ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX));
     }
     ExitCode::FAILURE
 }
 
 fn say_not_started(error: &ProxyError) -> ExitCode {
-    observe::say(&error.to_string());
+    observe::fail(&error.to_string(), Blame::Ours);
     match error {
         ProxyError::UpstreamStart { source, .. }
             if source.kind() == std::io::ErrorKind::NotFound =>

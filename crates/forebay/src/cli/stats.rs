@@ -1,12 +1,15 @@
 //! `forebay stats`: what has passed, and what was kept out of the context.
 
+mod models;
+
 use std::{io::Write, process::ExitCode};
 
 use anyhow::Result;
 use clap::Args;
-use forebay_store::{Counts, Usage};
+use forebay_store::{Counts, SizeClass, Usage};
 use serde_json::{Value, json};
 
+use self::models::Models;
 use crate::{
     assemble,
     cli::{
@@ -33,7 +36,7 @@ pub(crate) struct StatsArguments {
 
 const EXAMPLES: &str = "\
 Tokens kept out are those of the results that were kept, less those of the summaries that stand in \
-their place.
+their place. Images, sounds and blobs have none: clients count them in ways of their own.
 
 Examples:
   forebay stats --days 7
@@ -41,7 +44,10 @@ Examples:
 
 pub(crate) fn run(arguments: StatsArguments, screen: &mut Screen) -> Result<ExitCode> {
     let config = arguments.settings.load(Vec::new())?;
-    let mut usage = assemble::store(&config)?.usage(arguments.days)?;
+    let store = assemble::store(&config)?;
+    let by_size = store.usage_by_size(arguments.days)?;
+    let mut usage = store.usage(arguments.days)?;
+    let models = Models::of(store.tallies(arguments.days)?);
     usage.sort_by(|one, other| {
         let weight = |usage: &Usage| (usage.counts.tokens_kept_out(), usage.counts.results);
         weight(other)
@@ -53,27 +59,34 @@ pub(crate) fn run(arguments: StatsArguments, screen: &mut Screen) -> Result<Exit
         total += usage.counts;
     }
     if arguments.json {
-        print_json(&usage, &total, screen)
+        print_json(&usage, &total, &by_size, &models, screen)
     } else {
-        print(&usage, &total, arguments.days, screen)
+        print(&usage, &total, &by_size, arguments.days, screen)?;
+        models.print(screen)?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
 fn print(
     usage: &[Usage],
     total: &Counts,
+    by_size: &[(SizeClass, Counts)],
     days: Option<u16>,
     screen: &mut Screen,
-) -> Result<ExitCode> {
+) -> Result<()> {
     let Some(since) = usage.iter().map(|usage| usage.since).min() else {
         let in_days = |days: u16| format!("in {}", counted(days.into(), "day"));
         let when = days.map_or_else(|| "yet".to_owned(), in_days);
         writeln!(screen, "No result has been seen {when}; `forebay demo` shows what to expect.")?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
+    };
+    let cached = match total.cached {
+        0 => String::new(),
+        cached => format!(" {} given again without asking the server.", counted(cached, "result")),
     };
     writeln!(
         screen,
-        "{} seen since {since}; {} kept, {} tokens kept out of the context.\n",
+        "{} seen since {since}; {} kept, {} tokens kept out of the context.{cached}\n",
         counted(total.results, "result"),
         grouped(total.captured),
         short(total.tokens_kept_out()),
@@ -101,10 +114,67 @@ fn print(
     }
     table.push(row("Total", "", total));
     table.print(screen)?;
-    Ok(ExitCode::SUCCESS)
+    print_by_size(by_size, total, screen)
 }
 
-fn print_json(usage: &[Usage], total: &Counts, out: &mut dyn Write) -> Result<ExitCode> {
+/// How much less was given of what was kept, by how long it was.
+fn print_by_size(
+    by_size: &[(SizeClass, Counts)],
+    total: &Counts,
+    screen: &mut Screen,
+) -> Result<()> {
+    if total.captured == 0 {
+        return Ok(());
+    }
+    let mut table = Table::new([
+        Column::Flexible("RESULTS OF"),
+        Column::Right("SEEN"),
+        Column::Right("KEPT"),
+        Column::Right("TOKENS OF THE KEPT"),
+        Column::Right("GIVEN"),
+        Column::Right("LESS"),
+    ]);
+    for (class, counts) in by_size.iter().filter(|(_, counts)| counts.results > 0) {
+        let (from, until) = class.range();
+        let range = match until {
+            Some(until) if from == 0 => format!("under {}", size(until)),
+            Some(until) => format!("{} to {}", size(from), size(until)),
+            None => format!("{} and more", size(from)),
+        };
+        let less = reduction(counts).map_or_else(String::new, |less| format!("{less:.1} %"));
+        table.push([
+            range,
+            grouped(counts.results),
+            grouped(counts.captured),
+            grouped(counts.captured_tokens),
+            grouped(counts.given_tokens),
+            less,
+        ]);
+    }
+    writeln!(screen)?;
+    table.print(screen)?;
+    let sized: u64 = by_size.iter().map(|(_, counts)| counts.results).sum();
+    if sized < total.results {
+        let others = counted(total.results - sized, "result");
+        writeln!(screen, "\n{others} seen before sizes were noted are not among these.")?;
+    }
+    Ok(())
+}
+
+/// By how many percent what was given has less tokens than what was kept, if anything was.
+#[expect(clippy::cast_precision_loss, reason = "a percentage is told to a tenth")]
+fn reduction(counts: &Counts) -> Option<f64> {
+    let (kept, less) = (counts.captured_tokens as f64, counts.tokens_kept_out() as f64);
+    (counts.captured_tokens > 0).then(|| 100.0 * less / kept)
+}
+
+fn print_json(
+    usage: &[Usage],
+    total: &Counts,
+    by_size: &[(SizeClass, Counts)],
+    models: &Models,
+    out: &mut dyn Write,
+) -> Result<ExitCode> {
     let tools = usage.iter().map(|usage| {
         let mut tool = numbers(&usage.counts);
         tool["server"] = usage.server.as_str().into();
@@ -112,11 +182,23 @@ fn print_json(usage: &[Usage], total: &Counts, out: &mut dyn Write) -> Result<Ex
         tool["since"] = usage.since.to_string().into();
         tool
     });
-    let stats = json!({
+    let sizes = by_size.iter().map(|(class, counts)| {
+        let mut size = numbers(counts);
+        let (from, until) = class.range();
+        size["from_bytes"] = from.into();
+        size["below_bytes"] = until.into();
+        size["reduction_percent"] = reduction(counts).map(|it| (it * 10.0).round() / 10.0).into();
+        size
+    });
+    let mut stats = json!({
         "since": usage.iter().map(|usage| usage.since).min().map(|day| day.to_string()),
         "total": numbers(total),
         "tools": tools.collect::<Vec<Value>>(),
+        "sizes": sizes.collect::<Vec<Value>>(),
     });
+    if let Some(models) = models.json() {
+        stats["summaries"] = models;
+    }
     writeln!(out, "{}", serde_json::to_string_pretty(&stats)?)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -129,5 +211,6 @@ fn numbers(counts: &Counts) -> Value {
         "captured_tokens": counts.captured_tokens,
         "given_tokens": counts.given_tokens,
         "tokens_kept_out": counts.tokens_kept_out(),
+        "cached": counts.cached,
     })
 }

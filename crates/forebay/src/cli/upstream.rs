@@ -9,25 +9,39 @@ use forebay_proxy::{
     router::UpstreamName,
     upstream::{Command, RemoteSettings, shown_url},
 };
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
     auth,
     cli::exit::Exit,
-    config::{self, Config},
+    config::{
+        self, Config,
+        servers::{Front, Written},
+    },
     trust,
 };
 
 /// Which server it is, and how it is started.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct UpstreamArguments {
     /// Stand in front of the server at this URL, which speaks Streamable HTTP
     #[arg(long, value_name = "URL", conflicts_with_all = ["environment", "cwd", "command"])]
     url: Option<String>,
 
+    /// Stand in front of the server at the URL that this variable of the environment has: a key in a URL is seen by
+    /// nobody else then
+    #[arg(long, value_name = "VARIABLE", conflicts_with_all = ["url", "environment", "cwd", "command"])]
+    url_env: Option<String>,
+
     /// Send this header with each request to the URL (may be repeated)
     #[arg(long = "header", value_name = "NAME:VALUE", conflicts_with = "command", value_parser = header)]
     headers: Vec<(HeaderName, HeaderValue)>,
+
+    /// Send this header with each request to the URL, with the value that a variable of the environment has;
+    /// `NAME='Bearer VARIABLE'` puts a word before it (may be repeated)
+    // What is on a command line can be seen by everybody on the machine.
+    #[arg(long = "header-env", value_name = "NAME=VARIABLE", conflicts_with = "command", value_parser = header_variable)]
+    header_variables: Vec<HeaderVariable>,
 
     /// Trust the certificates in this file, too, when the URL is `https` (PEM)
     #[arg(long, value_name = "FILE", conflicts_with = "command")]
@@ -55,6 +69,15 @@ pub(crate) struct UpstreamArguments {
     command: Vec<OsString>,
 }
 
+/// A header whose value is in a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HeaderVariable {
+    name: HeaderName,
+    /// What stands before the value, such as `Bearer`.
+    scheme: Option<String>,
+    variable: String,
+}
+
 /// A server, as far as it is known before it is reached.
 pub(crate) struct Upstream {
     pub(crate) name: UpstreamName,
@@ -71,15 +94,56 @@ pub(crate) enum Target {
 impl UpstreamArguments {
     /// True if a server is named.
     pub(crate) fn is_given(&self) -> bool {
-        self.url.is_some() || !self.command.is_empty()
+        self.url.is_some() || self.url_env.is_some() || !self.command.is_empty()
+    }
+
+    /// Which server it is, and what it is called, without looking at any variable; `None` if none is named.
+    pub(crate) fn front(self) -> Option<(UpstreamName, Front)> {
+        let shown = |word: OsString| word.to_string_lossy().into_owned();
+        let named = self.name.map(UpstreamName::new);
+        let url = match (self.url, self.url_env) {
+            (Some(url), _) => Written::Text(url),
+            (None, Some(name)) => Written::Variable { scheme: None, name },
+            (None, None) => {
+                let words: Vec<String> = self.command.into_iter().map(shown).collect();
+                let (program, arguments) = words.split_first()?;
+                let name = named.unwrap_or_else(|| UpstreamName::from_command(program, arguments));
+                let environment = self.environment.into_iter();
+                let environment = environment.map(|(key, value)| (shown(key), shown(value)));
+                let directory = self.cwd.map(|it| it.display().to_string());
+                let environment = environment.collect();
+                return Some((name, Front::Command { words, environment, directory }));
+            }
+        };
+        let name = named.unwrap_or_else(|| match &url {
+            Written::Text(url) => UpstreamName::from_url(url),
+            Written::Variable { name, .. } => UpstreamName::new(name.as_str()),
+        });
+        let given = self.headers.into_iter().filter_map(|(name, value)| {
+            Some((name.to_string(), Written::Text(value.to_str().ok()?.to_owned())))
+        });
+        let in_variables = self.header_variables.into_iter().map(|header| {
+            let HeaderVariable { name, scheme, variable } = header;
+            (name.to_string(), Written::Variable { scheme, name: variable })
+        });
+        let headers = given.chain(in_variables).collect();
+        Some((name, Front::Url { url, headers, ca_file: self.ca_file }))
     }
 
     /// What was asked for, whole; all that can be checked is.
     pub(crate) fn resolve(self, config: &Config) -> Result<Upstream> {
         let named = self.name.map(UpstreamName::new);
-        let (name, target, shown) = if let Some(url) = self.url {
+        let url = match self.url_env {
+            Some(variable) => Some(url_in(&variable, std::env::var_os(&variable))?),
+            None => self.url,
+        };
+        let (name, target, shown) = if let Some(url) = url {
             let name = named.unwrap_or_else(|| UpstreamName::from_url(&url));
-            let headers = self.headers.into_iter().collect();
+            let mut headers: HeaderMap = self.headers.into_iter().collect();
+            for header in self.header_variables {
+                let value = header.value(|name| std::env::var_os(name))?;
+                headers.append(header.name, value);
+            }
             let trusted =
                 trust::authorities(self.ca_file.as_deref().or(config.ca_file.as_deref()))?;
             let credentials = Some(auth::stored(&config::home()?, &url, &trusted)?);
@@ -120,6 +184,55 @@ impl UpstreamArguments {
     }
 }
 
+impl HeaderVariable {
+    /// The value of the header. What is wrong with it is told without it.
+    fn value(&self, variable: impl FnOnce(&str) -> Option<OsString>) -> Result<HeaderValue> {
+        let Self { name, scheme, variable: from } = self;
+        let Some(value) = variable(from) else {
+            let why = format!(
+                "the variable `{from}`, which has the header `{name}`, is not set; set it, or leave out \
+                 --header-env {name}"
+            );
+            return Err(Exit::Usage.told(why));
+        };
+        let value = value.to_str().map(|value| match scheme {
+            Some(scheme) => format!("{scheme} {value}"),
+            None => value.to_owned(),
+        });
+        let value = value.and_then(|value| value.parse::<HeaderValue>().ok());
+        let Some(mut value) = value else {
+            let why =
+                format!("the variable `{from}` has what no header can have, such as a line break");
+            return Err(Exit::Usage.told(why));
+        };
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}
+
+/// The URL that a variable has. What is wrong with it is told without it.
+fn url_in(variable: &str, value: Option<OsString>) -> Result<String> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else {
+        let why = format!("the variable `{variable}`, which has the URL, is not set; set it");
+        return Err(Exit::Usage.told(why));
+    };
+    let told = |_| Exit::Usage.told(format!("the variable `{variable}` is not UTF-8"));
+    value.into_string().map_err(told)
+}
+
+fn header_variable(text: &str) -> Result<HeaderVariable, String> {
+    let parsed = text.split_once('=').and_then(|(name, from)| {
+        let (scheme, variable) = match from.trim().rsplit_once(' ') {
+            Some((scheme, variable)) => (Some(scheme.trim().to_owned()), variable),
+            None => (None, from.trim()),
+        };
+        let is_variable = !variable.is_empty() && !variable.contains(['=', '\0']);
+        let name = name.trim().parse().ok().filter(|_| is_variable)?;
+        Some(HeaderVariable { name, scheme, variable: variable.to_owned() })
+    });
+    parsed.ok_or_else(|| "write NAME=VARIABLE, for example X-Api-Key=SEARCH_KEY".to_owned())
+}
+
 fn variable(text: &str) -> Result<(OsString, OsString), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
@@ -141,4 +254,37 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .filter(|duration| *duration <= Duration::from_secs(24 * 60 * 60))
         .ok_or_else(|| "write a number of seconds, for example 5 or 0.5".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_in_a_variable_is_not_told() {
+        let url = || Some(OsString::from("https://a.example/mcp?key=s3cret"));
+        assert_eq!(url_in("U", url()).unwrap(), "https://a.example/mcp?key=s3cret");
+        let missing = url_in("U", None).unwrap_err().to_string();
+        assert!(
+            missing.contains("`U`") && url_in("U", Some(OsString::new())).is_err(),
+            "{missing}"
+        );
+    }
+
+    #[test]
+    fn a_header_takes_its_value_from_a_variable() {
+        let set = |name: &str| (name == "KEY").then(|| OsString::from("s3cret"));
+        let value = |text: &str| header_variable(text).unwrap().value(set);
+        assert_eq!(value("X-Api-Key=KEY").unwrap(), "s3cret");
+        let bearer = value("Authorization=Bearer KEY").unwrap();
+        assert_eq!(bearer, "Bearer s3cret");
+        assert!(!format!("{bearer:?}").contains("s3cret"));
+        let missing = value("X-Api-Key=OTHER").unwrap_err();
+        assert!(missing.to_string().contains("`OTHER`"), "{missing}");
+        let broken = header_variable("X=KEY").unwrap().value(|_| Some("a\nb".into())).unwrap_err();
+        assert!(!format!("{broken:#}").contains("a\nb"), "{broken}");
+        for wrong in ["X-Api-Key", "X-Api-Key=", "=KEY", "a b=KEY", "X: y"] {
+            assert!(header_variable(wrong).is_err(), "{wrong}");
+        }
+    }
 }

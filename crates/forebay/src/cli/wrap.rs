@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use forebay_proxy::{
     client::stdio::Settings,
-    router::Router,
+    router::{Router, UpstreamName},
     upstream::{self, Remote},
 };
 
@@ -15,9 +15,11 @@ use crate::{
     cli::{
         exit::Exit,
         keeping::KeepingArguments,
+        outputs::OutputsArguments,
         session::{self, Prepared},
         upstream::{Target, Upstream, UpstreamArguments, seconds},
     },
+    config::servers::Front,
     gateway,
 };
 
@@ -39,8 +41,11 @@ pub(crate) struct WrapArguments {
 
     /// Start the server anew when something in this file or folder changes, while the client stays
     /// connected (may be repeated)
-    #[arg(long, value_name = "PATH", conflicts_with = "url")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["url", "url_env"])]
     watch: Vec<PathBuf>,
+
+    #[command(flatten)]
+    outputs: OutputsArguments,
 
     #[command(flatten)]
     keeping: KeepingArguments,
@@ -63,6 +68,13 @@ Examples:
 
 Exit status: the server's own; 127 if there is no such command, 126 if it cannot be started. With a URL: 0.";
 
+impl WrapArguments {
+    /// The server that is stood in front of, and what it is called, without looking at any variable.
+    pub(crate) fn front(self) -> Option<(UpstreamName, Front)> {
+        self.upstream.front()
+    }
+}
+
 pub(crate) fn run(arguments: WrapArguments) -> Result<ExitCode> {
     session::run(prepare(arguments))
 }
@@ -74,7 +86,8 @@ fn prepare(arguments: WrapArguments) -> Result<Prepared> {
         return Err(Exit::Usage.told(why));
     }
     let Upstream { name, target, recorder } = arguments.upstream.resolve(&config)?;
-    let beside = Beside { recorder, ..Beside::default() };
+    let outputs = arguments.outputs.start(&config)?;
+    let beside = Beside { recorder, outputs, ..Beside::default() };
     let settings = Settings { grace: arguments.grace, spool: assemble::spool(&config) };
     let upstream = match target {
         Target::Command(command) if !arguments.watch.is_empty() => {

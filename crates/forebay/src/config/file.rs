@@ -2,19 +2,16 @@
 
 use std::{collections::HashSet, io::ErrorKind, path::Path};
 
-use toml::{
-    Spanned,
-    de::{DeTable, DeValue},
-};
+use toml::de::DeTable;
 
 use super::{
     Config, Problem,
     environment::Variables,
-    kind::Given,
+    from_toml,
     problem::{Weight, nearest},
     rules, servers,
-    settings::{SETTINGS, named},
-    tree::{self, Member, Mistake, Node, Shape},
+    settings::{self, named},
+    tree::{self, Member, Mistake, Shape},
 };
 use crate::regular;
 
@@ -56,7 +53,7 @@ pub(super) fn read(path: &Path, text: &str, target: Target<'_>) {
         reader.mention(at, format!("this is no TOML: {}", error.message()), Weight::Grave);
         reader.broken_lines.insert(tree::line(text, at));
     }
-    reader.table("", &members(document.get_ref()));
+    reader.table("", &from_toml::members(document.get_ref()));
     reader.target.problems.sort_by_key(Problem::line);
 }
 
@@ -73,7 +70,7 @@ impl Reader<'_> {
         for Member { key, at, value } in table {
             let name = format!("{prefix}{key}");
             let is_table_of_settings =
-                SETTINGS.iter().any(|setting| setting.key.starts_with(&format!("{name}.")));
+                settings::all().any(|setting| setting.key.starts_with(&format!("{name}.")));
             match (&value.shape, named(&name)) {
                 (_, Some(setting)) => {
                     if let Err(what) = setting.set(self.target.config, &value.given()) {
@@ -82,7 +79,9 @@ impl Reader<'_> {
                 }
                 (Shape::Table(tools), None) if name == TOOLS => {
                     let mut mistakes = Vec::new();
-                    self.target.config.policy.tools = rules::read(TOOLS, tools, &mut mistakes);
+                    let read = rules::read(TOOLS, tools, &mut mistakes);
+                    self.target.config.policy.tools = read.keeping;
+                    self.target.config.paging.tools = read.paging;
                     self.complain(mistakes);
                 }
                 (Shape::Table(servers), None) if name == SERVERS => {
@@ -134,16 +133,22 @@ impl Reader<'_> {
 /// a mistake in the one that was probably meant. What is like nothing that there is may have been
 /// meant to keep something from being kept (`exclude`, say), so it is grave.
 fn unknown(name: &str) -> (String, Weight) {
-    let keys = SETTINGS.iter().map(|setting| setting.key).chain([TOOLS, SERVERS]);
-    let tables = SETTINGS.iter().filter_map(|setting| setting.key.split_once('.'));
+    let keys = settings::all().map(|setting| setting.key).chain([TOOLS, SERVERS]);
+    let tables = settings::all().filter_map(|setting| setting.key.split_once('.'));
     // A setting of a table that was written outside of it.
-    if let Some((table, key)) = tables.clone().find(|(_, key)| nearest(name, [*key]).is_some()) {
+    let outside = |(table, key): (&str, &str)| {
         let what = format!("there is no setting `{name}`; write `{key}` under `[{table}]`");
-        return (what, weight(&format!("{table}.{key}")));
+        (what, weight(&format!("{table}.{key}")))
+    };
+    if let Some(same) = tables.clone().find(|(_, key)| *key == name) {
+        return outside(same);
     }
-    let keys = keys.chain(tables.map(|(table, _)| table));
+    let keys = keys.chain(tables.clone().map(|(table, _)| table));
     if let Some(near) = nearest(name, keys) {
         return (format!("there is no setting `{name}`; write `{near}`"), weight(near));
+    }
+    if let Some(near) = tables.clone().find(|(_, key)| nearest(name, [*key]).is_some()) {
+        return outside(near);
     }
     let what = format!("there is no setting `{name}`; `forebay config` shows what there is");
     (what, Weight::Grave)
@@ -153,38 +158,8 @@ fn unknown(name: &str) -> (String, Weight) {
 fn weight(name: &str) -> Weight {
     let within = format!("{name}.");
     let mut meant =
-        SETTINGS.iter().filter(|it| it.key == name || it.key.starts_with(&within)).peekable();
+        settings::all().filter(|it| it.key == name || it.key.starts_with(&within)).peekable();
     let is_known = meant.peek().is_some();
     let is_forgiven = is_known && meant.all(|setting| setting.weight() == Weight::PassedOver);
     if is_forgiven { Weight::PassedOver } else { Weight::Grave }
-}
-
-/// What a table holds, in the order of the file, which the table does not keep.
-fn members(table: &DeTable<'_>) -> Vec<Member> {
-    let mut members: Vec<Member> = table
-        .iter()
-        .map(|(key, value)| Member {
-            key: key.get_ref().to_string(),
-            at: key.span().start,
-            value: node(value),
-        })
-        .collect();
-    members.sort_by_key(|member| member.at);
-    members
-}
-
-fn node(value: &Spanned<DeValue<'_>>) -> Node {
-    let shape = match value.get_ref() {
-        DeValue::Array(items) => Shape::List(items.iter().map(node).collect()),
-        DeValue::Table(table) => Shape::Table(members(table)),
-        DeValue::String(text) => Shape::Plain(Given::Text(text.to_string())),
-        DeValue::Integer(number) => Shape::Plain(
-            i64::from_str_radix(number.as_str(), number.radix())
-                .map_or(Given::Other("a number so large"), Given::Number),
-        ),
-        DeValue::Boolean(on) => Shape::Plain(Given::Switch(*on)),
-        DeValue::Float(_) => Shape::Plain(Given::Other("a number with a fraction")),
-        DeValue::Datetime(_) => Shape::Plain(Given::Other("a date")),
-    };
-    Node { at: value.span().start, shape }
 }

@@ -1,13 +1,17 @@
 //! The settings that hold, each as it was written and with the place where that is.
 
-use std::ops::Range;
+use std::{ffi::OsStr, ops::Range};
 
+use forebay_insight::Key;
+use forebay_intercept::command_without_secrets;
+use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, Problems, Sources, environment, settings::SETTINGS, tree};
+use super::{Config, Problems, Sources, environment, settings, tree};
 use crate::regular;
 
 /// What holds.
+#[derive(Serialize)]
 pub(crate) struct InForce {
     /// Which file was read, or would be.
     pub(crate) file: String,
@@ -16,7 +20,7 @@ pub(crate) struct InForce {
 }
 
 /// A setting, its value and where that comes from.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Held {
     pub(crate) key: String,
     pub(crate) value: String,
@@ -36,11 +40,12 @@ pub(crate) fn of(sources: &Sources) -> Result<InForce, Problems> {
     let text = text.unwrap_or_default();
     let written = written(&text);
     let mut settings = Vec::new();
-    for setting in SETTINGS {
+    for setting in settings::all() {
         let key = setting.key.to_owned();
         let in_file = written.iter().find(|(known, ..)| *known == key);
-        let (value, from) = if let Some(word) = environment::given(sources, setting) {
-            (word, setting.variable())
+        let (value, from) = if let Some((word, variable)) = environment::given(sources, setting) {
+            let is_private = setting.kind.is_private();
+            (if is_private { public_part(&word) } else { word }, variable)
         } else if let Some((_, value, line)) = in_file {
             (value.clone(), format!("line {line}"))
         } else if key == "persist_location" {
@@ -49,6 +54,13 @@ pub(crate) fn of(sources: &Sources) -> Result<InForce, Problems> {
             (setting.default.to_owned(), "default".to_owned())
         };
         settings.push(Held { key, value, from });
+    }
+    if let Some(variable) = key_missing(&config, sources) {
+        let provider = settings.iter_mut().filter(|held| held.key == "summaries.provider");
+        provider.for_each(|held| {
+            "\"none\"".clone_into(&mut held.value);
+            held.from = format!("{variable} is not set");
+        });
     }
     let is_named_there = |key: &str| key.starts_with("tools.") || key.starts_with("servers.");
     let others = written.into_iter().filter(|(key, ..)| is_named_there(key));
@@ -60,35 +72,54 @@ pub(crate) fn of(sources: &Sources) -> Result<InForce, Problems> {
     Ok(InForce { file, settings })
 }
 
+/// The variable that is to hold the key of the provider that is chosen, if it does not: then nobody is asked.
+fn key_missing<'c>(config: &'c Config, sources: &Sources) -> Option<&'c str> {
+    let variable = config.summaries.key_variable()?;
+    let key = environment::value(&sources.variables, variable).and_then(OsStr::to_str);
+    let is_key = key.and_then(Key::new).is_some();
+    (!is_key).then_some(variable)
+}
+
 /// What a file sets: the key, the value as it is written there, and the line.
 fn written(text: &str) -> Vec<(String, String, usize)> {
     let (document, _) = DeTable::parse_recoverable(text);
     let mut found = Vec::new();
-    add(&mut found, text, "", document.get_ref());
+    add(&mut found, text, &[], document.get_ref());
     found.sort_by_key(|(_, _, line)| *line);
     found
 }
 
-fn add(found: &mut Vec<(String, String, usize)>, text: &str, prefix: &str, table: &DeTable<'_>) {
+fn add(found: &mut Vec<(String, String, usize)>, text: &str, within: &[&str], table: &DeTable<'_>) {
     for (key, value) in table {
-        let name = format!("{prefix}{}", key.get_ref());
+        let path = [within, &[&**key.get_ref()]].concat();
         if let DeValue::Table(inner) = value.get_ref() {
-            add(found, text, &format!("{name}."), inner);
+            add(found, text, &path, inner);
         } else {
             let Range { start, end } = value.span();
             let line = tree::line(text, start);
-            found.push((name.clone(), told(&name, value.get_ref(), &text[start..end]), line));
+            found.push((path.join("."), told(&path, value.get_ref(), &text[start..end]), line));
         }
     }
 }
 
 /// What is told of a value. Keys and passwords stand in the environment, the headers and the URL of a
-/// server; of these it is told that they are there.
-fn told(name: &str, value: &DeValue<'_>, written: &str) -> String {
-    let steps: Vec<&str> = name.splitn(4, '.').collect();
-    match (steps.as_slice(), value) {
-        (["servers", _, "env" | "headers", _], _) => "(not shown)".to_owned(),
-        (["servers", _, "url"], DeValue::String(url)) => format!("\"{}\"", public_part(url)),
+/// server; of these it is told that they are there. In its arguments, what looks like one is masked.
+fn told(path: &[&str], value: &DeValue<'_>, written: &str) -> String {
+    match (path, value) {
+        (["servers", _, "env" | "headers", ..], _) => "(not shown)".to_owned(),
+        (["servers", _, "args"], DeValue::Array(words)) => {
+            let text = |word: &DeValue<'_>| word.as_str().unwrap_or_default().to_owned();
+            let words: Vec<String> = words.iter().map(|word| text(word.get_ref())).collect();
+            let quoted = |word: String| format!("{word:?}");
+            let words = command_without_secrets(&words).into_iter().map(quoted);
+            format!("[{}]", words.collect::<Vec<_>>().join(", "))
+        }
+        (
+            ["servers", _, "url"] | ["search", "chroma_url"] | ["summaries", "url"],
+            DeValue::String(url),
+        ) => {
+            format!("\"{}\"", public_part(url))
+        }
         _ => written.split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
@@ -134,7 +165,35 @@ mod tests {
         assert_eq!(told("tools.a*.never"), pair("true", "line 5"));
         let place = home.path().display().to_string();
         assert_eq!(told("persist_location"), pair(&place, "FOREBAY_HOME"));
-        assert_eq!(held.settings.len(), SETTINGS.len() + 1);
+        assert_eq!(held.settings.len(), settings::all().count() + 1);
+    }
+
+    #[test]
+    fn what_does_not_hold_is_not_told() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("forebay.toml");
+        fs::write(&file, "[summaries]\nprovider = \"gemini\"\n").unwrap();
+        let told = |key: &str, more: &[(&str, &str)]| {
+            let place = ("FOREBAY_HOME", home.path().to_str().unwrap());
+            let variables = more.iter().copied().chain([place]);
+            let variables = variables.map(|(name, value)| (name.into(), value.into())).collect();
+            let held = of(&Sources { variables, ..Sources::default() }).unwrap();
+            let one = held.settings.into_iter().find(|held| held.key == key).unwrap();
+            (one.value, one.from)
+        };
+        let pair = |value: &str, from: &str| (value.to_owned(), from.to_owned());
+        let none = pair("\"none\"", "GEMINI_API_KEY is not set");
+        assert_eq!(told("summaries.provider", &[]), none);
+        assert_eq!(told("summaries.provider", &[("GEMINI_API_KEY", "")]), none);
+        let set = told("summaries.provider", &[("GEMINI_API_KEY", "k")]);
+        assert_eq!(set, pair("\"gemini\"", "line 2"));
+        let elsewhere = ("FOREBAY_SUMMARIES_URL", "https://models.example");
+        assert_eq!(told("summaries.provider", &[elsewhere]), set, "it is sent no key");
+        let named = ("FOREBAY_SUMMARIES_KEY_VARIABLE", "MODELS_KEY");
+        let none = pair("\"none\"", "MODELS_KEY is not set");
+        assert_eq!(told("summaries.provider", &[elsewhere, named]), none);
+        let odd = ("MCP_GATEWAY_SUMMARY_THRESHOLD_BYTES", "many");
+        assert_eq!(told("summaries.threshold_bytes", &[odd]).1, "default");
     }
 
     #[test]
@@ -155,7 +214,7 @@ mod tests {
             told,
             [
                 "servers.b.command = \"npx\" (line 2)",
-                "servers.b.args = [\"-y\", \"${TOKEN}\"] (line 3)",
+                "servers.b.args = [\"-y\", \"${TOKEN}\", \"--api-key\", \"***\", \"--password=***\"] (line 3)",
                 "servers.b.env.KEY = (not shown) (line 5)",
                 "servers.b.env.X.Y = (not shown) (line 6)",
                 "servers.a.url = \"https://${HOST}/mcp\" (line 8)",
@@ -168,7 +227,7 @@ mod tests {
 
     const SERVERS: &str = r#"[servers.b]
 command = "npx"
-args = ["-y",   "${TOKEN}"]
+args = ["-y",   "${TOKEN}", "--api-key", "secret-9", "--password=secret-10"]
 [servers.b.env]
 KEY = "secret-3"
 "X.Y" = "secret-4"

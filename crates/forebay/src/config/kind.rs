@@ -34,12 +34,18 @@ pub(super) enum Kind<T: 'static> {
     Separator(fn(&mut T, String)),
     /// A program: its name, or its path.
     Program(fn(&mut T, String)),
+    /// The name of a parameter.
+    Name(fn(&mut T, String)),
+    /// A JSON pointer.
+    Pointer(fn(&mut T, String)),
     /// What a program is started with.
     Texts(fn(&mut T, Vec<String>)),
     /// Names, and a text for each.
     Pairs(fn(&mut T, Vec<(String, String)>)),
     /// Where a server is.
     Address(fn(&mut T, String)),
+    /// A name, or none.
+    NameOrNone(fn(&mut T, Option<String>)),
     /// Where something else is, or nowhere.
     AddressOrNone(fn(&mut T, Option<String>)),
     /// One of a few words.
@@ -89,6 +95,8 @@ impl<T> Kind<T> {
             Self::Prefix(set) => given.prefix().map(|prefix| set(config, prefix)),
             Self::Separator(set) => given.separator().map(|separator| set(config, separator)),
             Self::Program(set) => given.program().map(|program| set(config, program)),
+            Self::Name(set) => given.name().map(|name| set(config, name)),
+            Self::Pointer(set) => given.pointer().map(|pointer| set(config, pointer)),
             Self::Texts(set) => given.texts().map(|texts| set(config, texts)),
             Self::Paths(set) => given
                 .texts()
@@ -98,6 +106,13 @@ impl<T> Kind<T> {
                 .map(|paths| set(config, paths)),
             Self::Pairs(set) => given.pairs().map(|pairs| set(config, pairs)),
             Self::Address(set) => given.address().map(|address| set(config, address)),
+            Self::NameOrNone(set) => match given.text() {
+                Some("") => {
+                    set(config, None);
+                    Some(())
+                }
+                _ => given.name().map(|name| set(config, Some(name))),
+            },
             Self::AddressOrNone(set) => match given.text() {
                 Some("") => {
                     set(config, None);
@@ -137,6 +152,9 @@ impl<T> Kind<T> {
             Self::Prefix(_) => "letters, digits, - and _, such as \"forebay-\"".to_owned(),
             Self::Separator(_) => "1 to 4 characters out of _ - and ., such as \"__\"".to_owned(),
             Self::Program(_) => "a program, such as \"npx\"".to_owned(),
+            Self::Name(_) => "the name of a parameter, such as \"page_number\"".to_owned(),
+            Self::NameOrNone(_) => "a name in quotes, or \"\"".to_owned(),
+            Self::Pointer(_) => "a JSON pointer, such as \"/data/items\"".to_owned(),
             Self::Texts(_) => "a list of texts, such as [\"-y\", \"a-server\"]".to_owned(),
             Self::Pairs(_) => "a table with a text for each name".to_owned(),
             Self::Address(_) | Self::AddressOrNone(_) => {
@@ -236,7 +254,16 @@ impl Given {
         Some(text.to_owned())
     }
 
-    fn texts(&self) -> Option<Vec<String>> {
+    fn name(&self) -> Option<String> {
+        self.text().filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// One is empty, or begins with a slash.
+    fn pointer(&self) -> Option<String> {
+        self.text().filter(|text| text.is_empty() || text.starts_with('/')).map(str::to_owned)
+    }
+
+    pub(super) fn texts(&self) -> Option<Vec<String>> {
         match self {
             Self::List(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
             _ => None,

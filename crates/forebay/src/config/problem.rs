@@ -32,7 +32,7 @@ enum Place {
 
 /// All problems of the settings.
 #[derive(Debug, thiserror::Error)]
-pub(crate) struct Problems(pub(super) Vec<Problem>);
+pub(crate) struct Problems(pub(crate) Vec<Problem>);
 
 impl Problem {
     pub(super) fn of_file(path: &Path, what: impl Into<String>) -> Self {
@@ -67,12 +67,42 @@ impl Problem {
         self.weight == Weight::Grave
     }
 
+    /// Where it is: a file with its line, a variable or a flag.
+    pub(crate) fn place(&self) -> String {
+        match &self.place {
+            Place::File(path) => path.display().to_string(),
+            Place::Line(path, line) => format!("{}:{line}", path.display()),
+            Place::Variable(name) | Place::Flag(name) => name.clone(),
+        }
+    }
+
+    /// What is wrong, and what to write.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// How to get there.
+    pub(crate) fn mend(&self) -> String {
+        match &self.place {
+            Place::File(path) => format!("edit {}", path.display()),
+            Place::Line(path, line) => format!("edit {}, line {line}", path.display()),
+            Place::Variable(name) => format!("unset {name}"),
+            Place::Flag(name) => format!("leave {name} out"),
+        }
+    }
+
     fn grave(place: Place, what: impl Into<String>) -> Self {
         Self { place, what: what.into(), weight: Weight::Grave }
     }
 }
 
 impl Problems {
+    /// Problems that are passed over; an error with all of them if one is grave.
+    pub(crate) fn unless_refused(problems: Vec<Problem>) -> Result<Vec<Problem>, Self> {
+        let is_refused = problems.iter().any(Problem::is_grave);
+        if is_refused { Err(Self(problems)) } else { Ok(problems) }
+    }
+
     /// True if none that keeps us from starting is in a flag.
     pub(crate) fn spare_the_flags(&self) -> bool {
         let is_flag = |problem: &Problem| matches!(problem.place, Place::Flag(_));
@@ -82,12 +112,7 @@ impl Problems {
 
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Place::File(path) => write!(out, "{}", path.display()),
-            Place::Line(path, line) => write!(out, "{}:{line}", path.display()),
-            Place::Variable(name) | Place::Flag(name) => write!(out, "{name}"),
-        }?;
-        write!(out, ": {}", self.what)
+        write!(out, "{}: {}", self.place(), self.what)
     }
 }
 

@@ -8,9 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     kind::Kind,
+    paging,
     problem::Weight,
     servers::{NAME_PATTERN, keys},
-    settings::{SETTINGS, Setting, TOOL_KEYS},
+    settings::{self, Setting, TOOL_KEYS},
 };
 
 /// A file that uses every setting.
@@ -20,7 +21,7 @@ pub(super) const EXAMPLE: &str = include_str!("example.toml");
 pub(crate) fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
     page.push_str("\n## What there is\n");
-    for setting in SETTINGS {
+    for setting in settings::all() {
         let Setting { key, default, meaning, kind } = setting;
         let _ = write!(page, "\n### `{key}`\n\n{meaning}\n\n");
         if let Kind::Choice(choices) = kind {
@@ -44,9 +45,13 @@ pub(crate) fn page() -> String {
     for (key, example, meaning) in TOOL_KEYS {
         let _ = writeln!(page, "- `{key} = {example}`: {meaning}");
     }
+    page.push_str(PAGING);
+    for setting in paging::KEYS {
+        key_in_table(&mut page, setting);
+    }
     page.push_str(SERVERS);
     for setting in keys::KEYS {
-        key_of_server(&mut page, setting);
+        key_in_table(&mut page, setting);
     }
     page.push_str(SERVERS_TOOLS);
     page.push_str(CLIENTS);
@@ -57,7 +62,7 @@ pub(crate) fn page() -> String {
     page
 }
 
-fn key_of_server<T>(page: &mut String, setting: &Setting<T>) {
+fn key_in_table<T>(page: &mut String, setting: &Setting<T>) {
     let Setting { key, default, meaning, kind } = setting;
     let _ = write!(page, "- `{key}`: {meaning} Write {}.", kind.expected());
     if !default.is_empty() {
@@ -74,7 +79,7 @@ fn key_of_server<T>(page: &mut String, setting: &Setting<T>) {
 /// The schema for editors.
 pub(crate) fn schema() -> Value {
     let mut root = Map::new();
-    for setting in SETTINGS {
+    for setting in settings::all() {
         match setting.key.split_once('.') {
             None => drop(root.insert(setting.key.to_owned(), property(setting))),
             Some((table, key)) => {
@@ -88,16 +93,30 @@ pub(crate) fn schema() -> Value {
     let rules: Map<String, Value> = TOOL_KEYS
         .iter()
         .map(|(key, example, meaning)| {
-            let value = match *example {
-                "true" => json!({"const": true, "description": meaning}),
-                _ => json!({"type": "integer", "minimum": 1, "description": meaning}),
+            let mut value = match (*key, *example) {
+                ("always" | "never", _) => json!({"const": true}),
+                ("threshold", _) => json!({"type": "integer", "minimum": 1}),
+                (_, "true" | "false") => json!({"type": "boolean"}),
+                (_, list) if list.starts_with('[') => {
+                    json!({"type": "array", "items": {"type": "string"}})
+                }
+                _ => json!({"type": "integer", "minimum": 0}),
             };
+            value["description"] = (*meaning).into();
             ((*key).to_owned(), value)
         })
         .collect();
+    let mut rules = rules;
+    rules.insert(paging::PAGING.to_owned(), paging_schema());
     let rule = json!({
         "type": "object", "properties": rules, "additionalProperties": false,
-        "minProperties": 1, "maxProperties": 1,
+        "minProperties": 1,
+        "not": {"anyOf": [
+            {"required": ["threshold", "always"]},
+            {"required": ["threshold", "never"]},
+            {"required": ["always", "never"]},
+        ]},
+        "dependencies": {"cache_unmarked": ["cache_seconds"]},
     });
     let rules = json!({"type": "object", "additionalProperties": rule});
     root.insert("servers".to_owned(), servers(&rules));
@@ -109,6 +128,14 @@ pub(crate) fn schema() -> Value {
         "properties": root,
         "additionalProperties": false,
     })
+}
+
+/// What stands under `paging` in the table of a tool.
+fn paging_schema() -> Value {
+    let keys: Map<String, Value> =
+        paging::KEYS.iter().map(|setting| (setting.key.to_owned(), property(setting))).collect();
+    let table = json!({"type": "object", "properties": keys, "additionalProperties": false});
+    json!({"anyOf": [{"enum": ["off", "auto"]}, table], "description": PAGING_KEY})
 }
 
 fn servers(rules: &Value) -> Value {
@@ -162,7 +189,9 @@ fn property<T>(setting: &Setting<T>) -> Value {
         }
         Kind::Prefix(_) => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,32}$"}),
         Kind::Separator(_) => json!({"type": "string", "pattern": "^[_.-]{1,4}$"}),
-        Kind::Program(_) => json!({"type": "string", "minLength": 1}),
+        Kind::Program(_) | Kind::Name(_) => json!({"type": "string", "minLength": 1}),
+        Kind::NameOrNone(_) => json!({"type": "string"}),
+        Kind::Pointer(_) => json!({"type": "string", "pattern": "^(/.*)?$"}),
         Kind::Paths(_) | Kind::Texts(_) => json!({"type": "array", "items": {"type": "string"}}),
         Kind::Pairs(_) => json!({"type": "object", "additionalProperties": {"type": "string"}}),
         Kind::Address(_) => json!({"type": "string", "pattern": "^https?://"}),
@@ -225,8 +254,20 @@ const TOOLS: &str = "
 ## Single tools
 
 A table `[tools.\"PATTERN\"]` says what holds for the tools that the pattern fits; `*` stands for any
-characters, `?` for one. The first in the file that fits a tool holds, and goes before `threshold` and
-the limits of known clients. `excluded_tools` goes before all. Each table has one of these:
+characters, `?` for one. Of those that fit a tool, the first in the file holds for what it says, the next
+for what the first does not say. They go before `threshold` and the limits of known clients;
+`excluded_tools` goes before all. Each table has one or more of these, and only one of `threshold`,
+`always` and `never`, or `paging`, or both:
+
+";
+
+const PAGING_KEY: &str = "Pages in front of the tool.";
+
+const PAGING: &str = "- `paging = \"auto\"`: The tool gets pages, as with the setting `paging`; `\"off\"`: it gets none.
+
+A table `[tools.\"PATTERN\".paging]` gives pages to the tools that the pattern fits, and says what they have for
+their own; see [paging.md](paging.md). The first that fits a tool and has `paging` holds, and goes before the
+setting. What is not set is guessed. It may hold:
 
 ";
 

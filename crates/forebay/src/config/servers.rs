@@ -7,6 +7,7 @@
 mod clients_file;
 mod draft;
 mod expansion;
+mod fronted;
 pub(super) mod keys;
 mod name;
 mod reading;
@@ -14,9 +15,14 @@ mod reading;
 use std::{path::PathBuf, time::Duration};
 
 use forebay_intercept::{Glob, Keeping};
-use forebay_proxy::upstream::Sharing;
+use forebay_proxy::upstream::{Sharing, shown_url};
+use forebay_tools::PagingRule;
 
-pub(crate) use self::clients_file::read_clients_file;
+pub(crate) use self::{
+    clients_file::{can_be_read, read_clients_file},
+    fronted::{Entry, Front, Written, entries},
+    name::fitted as fitted_name,
+};
 pub(super) use self::{name::PATTERN as NAME_PATTERN, reading::of_table};
 
 /// A server behind the gateway.
@@ -24,6 +30,8 @@ pub(super) use self::{name::PATTERN as NAME_PATTERN, reading::of_table};
 pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) way: Way,
+    /// The arguments of its command as they may be shown: with the names of variables, without secrets.
+    pub(crate) shown_arguments: Vec<String>,
     /// `false`: it is listed and never started.
     pub(crate) is_enabled: bool,
     pub(crate) start: Start,
@@ -38,11 +46,25 @@ pub(crate) struct Server {
     pub(crate) deny: Vec<Glob>,
     /// What holds for its results before what holds for all servers'.
     pub(crate) keeping: Keeping,
+    /// Which of its tools get pages, before what holds for all servers'.
+    pub(crate) paging: Vec<PagingRule>,
     /// Files and folders it is made of: when one changes, it is started anew.
     pub(crate) watch: Vec<PathBuf>,
     /// What keeps it from being started: a variable that is not set, for one. Whoever does not start it need
     /// not care.
     pub(crate) lacks: Vec<String>,
+}
+
+impl Server {
+    /// How it is reached, without what may be secret.
+    pub(crate) fn reached_by(&self) -> String {
+        match &self.way {
+            Way::Command { program, .. } => {
+                [std::slice::from_ref(program), &self.shown_arguments].concat().join(" ")
+            }
+            Way::Url { url, .. } => shown_url(url),
+        }
+    }
 }
 
 /// How a server is reached.

@@ -6,11 +6,11 @@
 use std::{
     fs,
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
 use forebay_proxy::upstream::Memory;
+use forebay_system::private;
 
 use crate::{config::servers::Server, regular};
 
@@ -25,7 +25,7 @@ impl Remembered {
     }
 
     /// What a server is remembered by.
-    pub(super) fn key(server: &Server) -> String {
+    pub(crate) fn key(server: &Server) -> String {
         format!("{}-{}", server.name, brief_hash(&format!("{:?}", server.way)))
     }
 
@@ -57,10 +57,11 @@ const MAX_MIB: u64 = 16;
 /// Writes a file that is there whole or as it was before.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    private::make_folder(folder)?;
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     let mut options = fs::OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    let options = options.write(true).create(true).truncate(true);
+    let mut file = private::file(options).open(&beside)?;
     file.write_all(bytes)?;
     fs::rename(&beside, path)
 }

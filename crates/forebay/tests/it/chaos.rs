@@ -33,7 +33,7 @@ const ALL: [&str; 4] = ["ash", "birch", "cedar", FAR];
 /// The one that knows the legacy era only.
 const OLD: &str = "ash";
 /// What a call may take, as the settings say.
-const TIMEOUT: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many processes an upstream has: one for all, or where it has sessions, one for all modern clients and
 /// one for each legacy session.
@@ -234,7 +234,7 @@ fn calls_of_an_upstream_that_hangs_end_in_time() {
     for whole in ["ash", "cedar", FAR] {
         assert_eq!(calls.refused(whole), Vec::<String>::new());
     }
-    let expected = "upstream `birch` has not answered within 2 s";
+    let expected = "upstream `birch` has not answered within 5 s";
     assert!(calls.refused("birch").iter().all(|told| told == expected));
 }
 
@@ -346,12 +346,16 @@ fn lists_that_change_all_the_time_are_told_as_they_are() {
             });
             load.is_answered(&ALL);
         }
-        let listed = tools(&mut modern);
-        for server in ALL {
-            let count = grown.iter().filter(|it| **it == server).count();
-            let own = listed.iter().filter(|tool| tool.starts_with(&format!("{server}__")));
-            assert_eq!(own.count(), tools_of(server) + count, "{server}: {listed:?}");
-        }
+        // A server that is slow to say what has changed is listed as it was known before.
+        eventually("every server's list is as it should be", || {
+            let listed = tools(&mut modern);
+            ALL.iter().all(|server| {
+                let count = grown.iter().filter(|it| it == &server).count();
+                let prefix = format!("{server}__");
+                let own = listed.iter().filter(|tool| tool.starts_with(&prefix));
+                own.count() == tools_of(server) + count
+            })
+        });
         // A session has its own process of one that has sessions, and hears what changes there. At first it
         // may be given a list that is remembered of others.
         let mut legacy = McpHttpClient::legacy(&gateway.forebay);

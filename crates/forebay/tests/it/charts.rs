@@ -61,8 +61,9 @@ fn the_charts_in_the_documentation_are_what_the_tool_draws() {
         arguments["chart"] = kind.into();
         arguments["query"] = query.into();
         let reply = call("visualize-dataset", &arguments);
-        let link = reply["content"][2]["uri"].as_str().unwrap_or_else(|| panic!("{reply}"));
-        drawn.insert(kind, fs::read_to_string(link.strip_prefix("file://").unwrap()).unwrap());
+        let said = reply["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{reply}"));
+        let path = &said[said.find('/').unwrap()..said.find(".svg").unwrap() + ".svg".len()];
+        drawn.insert(kind, fs::read_to_string(path).unwrap());
     }
     for (kind, svg) in drawn {
         is_current(&format!("docs/charts/{kind}.svg"), &svg);

@@ -6,34 +6,57 @@
 
 mod asking;
 mod auth;
+mod cache;
 mod capture;
 mod chaos;
 mod charts;
+mod chroma;
 mod clients;
 mod commands;
 mod config;
 mod corpus;
 mod datasets;
 mod demo;
+mod doctor;
 mod documents;
 mod endings;
 mod faithful;
+mod files;
 mod gateway;
 mod guard;
+mod init;
+mod install;
+mod jobs;
+mod links;
+mod meaning;
 mod messages;
 mod nested;
+mod outputs;
 mod outside;
+mod page;
+mod paging;
+mod references;
 mod remote;
+mod resources;
 mod rot;
+mod run_code;
 mod rust_sdk;
+mod search;
 mod serve;
 mod stats;
+mod streaming;
 mod strict;
+mod summaries;
 mod tools;
 mod traces;
 mod transports;
 
-use std::{ffi::OsStr, path::Path, process::Command};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::LazyLock,
+};
 
 use forebay_testkit::{
     http::{HttpPeer, McpHttpClient},
@@ -46,6 +69,8 @@ use forebay_testkit::{
 fn forebay<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
     without_settings(&mut command).args(arguments).env_remove("RUST_LOG");
+    // Each costs a fifth of a second, and most tests are not about what is found by its meaning.
+    command.env("FOREBAY_SEARCH_MAX_VECTORS", "4");
     command
 }
 
@@ -77,11 +102,17 @@ fn serving_modern_command(command: &[String], options: &[&str]) -> HttpPeer {
 
 /// Takes the settings of whoever runs the tests out of a command's environment.
 fn without_settings(command: &mut Command) -> &mut Command {
+    // What an earlier run has kept is no concern of this one.
+    static SHARED: LazyLock<PathBuf> = LazyLock::new(|| {
+        let shared = home().join("home");
+        let _ = std::fs::remove_dir_all(&shared);
+        shared
+    });
     let names = std::env::vars_os().map(|(name, _)| name);
     for name in names.filter(|name| name.as_encoded_bytes().starts_with(b"FOREBAY_")) {
         command.env_remove(name);
     }
-    command.env("FOREBAY_HOME", home().join("home"))
+    command.env("FOREBAY_HOME", &*SHARED)
 }
 
 /// `forebay wrap` in front of the fixture upstream, with a short grace period.

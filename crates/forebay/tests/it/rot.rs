@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::{forebay, home, text_of};
 
 /// A home with the orders of the demo's server, whose rows are made.
-fn with_orders(test: &str) -> (PathBuf, Dataset) {
+pub(crate) fn with_orders(test: &str) -> (PathBuf, Dataset) {
     let home = home().join("rot").join(test);
     let _ = fs::remove_dir_all(&home);
     let mut command = forebay(["wrap", "--name", "shop", "--"]);
@@ -46,7 +46,7 @@ fn ended(command: &mut Command) -> (String, String, Option<i32>) {
 }
 
 /// Changes one bit in the middle of a file.
-fn flip(path: &Path) {
+pub(crate) fn flip(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;

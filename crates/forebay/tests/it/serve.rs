@@ -85,12 +85,12 @@ impl Served {
         listed.collect()
     }
 
-    /// How many workers for queries there are.
+    /// How many workers there are, for queries and for vectors.
     fn workers(&self) -> usize {
         let parent = format!("PPid:\t{}\n", self.peer.id());
         let is_worker = |process: &std::path::Path| {
             let read = |name: &str| std::fs::read_to_string(process.join(name)).unwrap_or_default();
-            read("cmdline").contains("query-worker") && read("status").contains(&parent)
+            read("cmdline").contains("-worker") && read("status").contains(&parent)
         };
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         processes.filter(|process| is_worker(&process.path())).count()

@@ -73,22 +73,38 @@ fn every_result_is_counted_and_what_its_summary_keeps_out() {
     let large = json!({
         "server": "fixture", "tool": "bytes", "since": since, "results": 3, "bytes": bytes,
         "captured": 2, "captured_tokens": captured, "given_tokens": given,
-        "tokens_kept_out": captured - given,
+        "tokens_kept_out": captured - given, "cached": 0,
     });
     let small = json!({
         "server": "fixture", "tool": "echo", "since": since, "results": 3, "bytes": echo_bytes,
         "captured": 0, "captured_tokens": 0, "given_tokens": 0, "tokens_kept_out": 0,
+        "cached": 0,
     });
     let total = json!({
         "results": 6, "bytes": bytes + echo_bytes, "captured": 2, "captured_tokens": captured,
-        "given_tokens": given, "tokens_kept_out": captured - given,
+        "given_tokens": given, "tokens_kept_out": captured - given, "cached": 0,
     });
-    assert_eq!(json, json!({"since": since, "total": total, "tools": [large, small]}));
+    let [expected_total, tools] = [&total, &json!([large, small])];
+    assert_eq!(
+        (&json["since"], &json["total"], &json["tools"]),
+        (&json!(since), expected_total, tools)
+    );
+    // What was kept was of 100,000 bytes and of 5,000,000.
+    let sizes = json["sizes"].as_array().unwrap();
+    let sum = |key: &str| sizes.iter().map(|size| size[key].as_u64().unwrap()).sum::<u64>();
+    for key in ["results", "bytes", "captured", "captured_tokens", "given_tokens"] {
+        assert_eq!(sum(key), total[key].as_u64().unwrap(), "{key}");
+    }
+    let kept: Vec<&Value> = sizes.iter().filter(|size| size["captured"] == 1).collect();
+    assert_eq!(kept.len(), 2, "{sizes:?}");
+    assert_eq!((&kept[0]["from_bytes"], &kept[1]["below_bytes"]), (&json!(100_000), &Value::Null));
+    assert!(kept[0]["reduction_percent"].as_f64().unwrap() > 90.0, "{kept:?}");
 
     let table = stats("stats", &["--days", "2"]);
     assert!(table.starts_with(&format!("6 results seen since {since}; 2 kept, ")), "{table}");
     let rows: Vec<Vec<&str>> =
-        table.lines().skip(3).map(|line| line.split_whitespace().collect()).collect();
+        table.lines().skip(3).map(|line| line.split_whitespace().collect()).take(3).collect();
+    assert!(table.contains("100.0 kB to 1.0 MB"), "{table}");
     assert_eq!(rows[0][..3], ["fixture", "bytes", "3"], "{table}");
     assert_eq!(rows[1][..3], ["fixture", "echo", "3"], "{table}");
     assert_eq!(rows[2][..2], ["Total", "6"], "{table}");

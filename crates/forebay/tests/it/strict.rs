@@ -74,6 +74,10 @@ fn compare(tool: &str, mut original: Map<String, Value>, mut replaced: Map<Strin
     let mut blocks = replaced.remove("content").unwrap();
     let summary = blocks.as_array_mut().unwrap().remove(0);
     let text = summary["text"].as_str().unwrap();
+    let link = blocks.as_array_mut().unwrap().remove(0);
+    assert_eq!(link["type"], "resource_link", "{tool}");
+    let name = link["name"].as_str().unwrap();
+    assert!(text.contains(name) && link["size"].as_u64().unwrap() > 1_000, "{tool}: {link}");
     assert!(text.starts_with("Large response detected ("), "{tool}: {text}");
     if let Some(facts) = structured {
         let pointer = format!("saved as {}.", facts["dataset_id"].as_str().unwrap());

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use crate::forebay;
 
 #[derive(Clone, Copy)]
-enum Transport {
+pub(crate) enum Transport {
     Stdio,
     Http,
 }
 
 /// A client of either transport.
-enum Client {
+pub(crate) enum Client {
     Stdio { peer: Peer, era: Era, last_id: u64, told: Vec<Value> },
     Http { forebay: HttpPeer, client: McpHttpClient },
 }
@@ -180,7 +180,7 @@ fn passes_errors(client: &mut Client) {
 }
 
 /// The dataset that a result was kept as.
-fn handle(answer: &Value) -> String {
+pub(crate) fn handle(answer: &Value) -> String {
     let text = text_of(answer);
     assert!(text.starts_with("Large response detected"), "{text}");
     let at = text.find("dataset_").unwrap();
@@ -194,13 +194,13 @@ fn counts(client: &mut Client, dataset: &str, expected: u64) {
     assert!(text.contains(&format!("\n{expected}")), "{text}");
 }
 
-fn text_of(answer: &Value) -> String {
+pub(crate) fn text_of(answer: &Value) -> String {
     let text = answer["result"]["content"][0]["text"].as_str();
     text.unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
 impl Client {
-    fn start(transport: Transport, era: Era, command: &mut Command) -> Self {
+    pub(crate) fn start(transport: Transport, era: Era, command: &mut Command) -> Self {
         match transport {
             Transport::Stdio => {
                 let peer = Peer::start(command);
@@ -225,7 +225,7 @@ impl Client {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value, meta: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value, meta: Value) -> Value {
         let mut params = json!({ "name": tool, "arguments": arguments });
         if meta != json!({}) {
             params["_meta"] = meta;
@@ -234,7 +234,7 @@ impl Client {
     }
 
     /// Asks, and gives the response; what else comes meanwhile is told.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         match self {
             Self::Http { client, .. } => client.call(method, params),
             Self::Stdio { peer, era, last_id, told } => {
@@ -261,7 +261,7 @@ impl Client {
     }
 
     /// What has come besides responses.
-    fn told(&mut self) -> Vec<Value> {
+    pub(crate) fn told(&mut self) -> Vec<Value> {
         match self {
             Self::Stdio { told, .. } => std::mem::take(told),
             Self::Http { client, .. } => std::mem::take(&mut client.notifications),
@@ -269,7 +269,7 @@ impl Client {
     }
 
     /// Leaves as a client does, and waits until Forebay has ended, too.
-    fn end(self) {
+    pub(crate) fn end(self) {
         match self {
             Self::Stdio { mut peer, .. } => {
                 peer.close_input();

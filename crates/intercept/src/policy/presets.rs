@@ -19,6 +19,55 @@ const PRESETS: [(&str, u64); 6] = [
     ("opencode", 50_000),
 ];
 
+/// What a client does with results that it finds too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientLimit {
+    /// What people call it.
+    pub client: &'static str,
+    /// What it takes whole.
+    pub takes: Takes,
+    /// What becomes of more, as the end of a sentence about it.
+    pub beyond: &'static str,
+}
+
+/// How much a client takes of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Bytes of text, or characters.
+    Bytes(u64),
+    /// Tokens.
+    Tokens(u64),
+}
+
+impl Takes {
+    /// The same in tokens; of bytes, about.
+    pub fn tokens(self) -> u64 {
+        /// Of JSON and prose, as o200k has them.
+        const BYTES_PER_TOKEN: u64 = 4;
+        match self {
+            Self::Bytes(bytes) => bytes / BYTES_PER_TOKEN,
+            Self::Tokens(tokens) => tokens,
+        }
+    }
+}
+
+/// What today's clients do, those that take least first.
+pub const CLIENT_LIMITS: [ClientLimit; 9] = [
+    limit("Cline", Takes::Bytes(8_000), "cuts the rest off"),
+    limit("VS Code", Takes::Bytes(8_000), "writes it to a file that the model may not open"),
+    limit("Copilot CLI", Takes::Bytes(10_000), "cuts the rest off"),
+    limit("Codex", Takes::Tokens(10_000), "cuts the middle out"),
+    limit("Gemini CLI", Takes::Bytes(40_000), "writes it to a file"),
+    limit("OpenCode", Takes::Bytes(50_000), "writes it to a file"),
+    limit("Claude Code", Takes::Tokens(25_000), "writes it to a file"),
+    limit("Claude Desktop", Takes::Bytes(150_000), "writes it to a file"),
+    limit("Goose", Takes::Bytes(200_000), "writes it to a file"),
+];
+
+const fn limit(client: &'static str, takes: Takes, beyond: &'static str) -> ClientLimit {
+    ClientLimit { client, takes, beyond }
+}
+
 /// The clients that take less text than the default threshold lets through: how their names begin, in
 /// small letters, and how many bytes.
 pub fn known_clients() -> impl Iterator<Item = (&'static str, u64)> {

@@ -3,13 +3,14 @@
 use std::{
     fs::File,
     io,
-    os::unix::fs::{DirBuilderExt, FileExt},
     path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use forebay_system::{positioned, private};
 
 use super::Body;
 
@@ -60,7 +61,7 @@ impl Spool {
 
     /// A file without a name, which goes away with its handle.
     fn file(&self) -> io::Result<File> {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        private::make_folder(&self.directory)?;
         tempfile::tempfile_in(&self.directory)
     }
 
@@ -113,14 +114,14 @@ impl<'a> Hold<'a> {
             let mut share = self.spool.share();
             share.grow(self.memory.len())?;
             let file = self.spool.file()?;
-            file.write_all_at(&self.memory, 0)?;
+            positioned::write_all(&file, &self.memory, 0)?;
             self.memory = Vec::new();
             self.file = Some((file, share));
         }
         let Some((file, share)) = &mut self.file else { return Ok(()) };
         let end = share.bytes;
         share.grow(piece.len())?;
-        file.write_all_at(piece, end).inspect_err(|_| share.shrink_to(end))
+        positioned::write_all(file, piece, end).inspect_err(|_| share.shrink_to(end))
     }
 
     /// A line that is long already may become as long as one may. Room that is not written to takes no

@@ -48,12 +48,22 @@ impl Stage {
     /// Asks the interceptor on this very thread; a panic counts as no.
     pub(super) fn watches(&self, moment: &Moment<'_>) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.interceptor.watches(moment))).unwrap_or(false)
-            || matches!(moment, Moment::Call(call) if self.owns(call))
+            || matches!(moment, Moment::Call(call, _) if self.owns(call))
     }
 
     /// Asks the interceptor on this very thread; a panic counts as no.
     pub(super) fn owns(&self, call: &Call) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.interceptor.owns(call))).unwrap_or(false)
+    }
+
+    /// Asks the interceptor on this very thread; a panic counts as no.
+    pub(super) fn must_see(&self) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.interceptor.must_see())).unwrap_or(false)
+    }
+
+    /// Asks the interceptor on this very thread; a panic counts as no wish.
+    pub(super) fn patience(&self, call: &Call) -> Option<Duration> {
+        catch_unwind(AssertUnwindSafe(|| self.interceptor.patience(call))).unwrap_or(None)
     }
 
     /// Asks the interceptor on this very thread; a panic counts as no.

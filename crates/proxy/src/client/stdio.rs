@@ -20,10 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2},
-    iterator::Signals,
-};
+use forebay_system::signals::{self, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, Signals};
 
 use self::{
     couriers::{Couriers, Crew},
@@ -326,14 +323,7 @@ fn watch_signals(mut signals: Signals, events: mpsc::SyncSender<Event>) -> io::R
 /// The signals that are passed on: all that end a process by default and may be meant for it, but
 /// for those that whoever started us wants ignored (`nohup`).
 fn signals_to_pass_on() -> Vec<i32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status
-        .lines()
-        .find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok())
-        .unwrap_or(0);
-    let mut signals = vec![SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
-    signals.retain(|signal| ignored & (1 << (signal - 1)) == 0);
-    signals
+    signals::not_ignored(vec![SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {

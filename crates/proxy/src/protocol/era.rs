@@ -2,6 +2,10 @@
 
 use forebay_wire::scan::{self, Object, Outline};
 
+/// The revisions of the protocol that are known, the oldest first; the last one is modern.
+pub const REVISIONS: [&str; 5] =
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+
 /// Which family of revisions a session speaks, as far as it has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Era {
@@ -12,6 +16,14 @@ pub enum Era {
     Legacy,
     /// 2026-07-28 and later: `server/discover`, stateless, `input_required`.
     Modern,
+}
+
+/// The first revision that has `resource_link`.
+const FIRST_WITH_LINKS: &str = "2025-06-18";
+
+/// True if a block of content may be a link in that revision. Revisions are dates.
+pub(crate) fn has_links(revision: &str) -> bool {
+    revision >= FIRST_WITH_LINKS
 }
 
 impl Era {

@@ -10,7 +10,7 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind, scan};
 
-use super::methods::subscription;
+use super::methods::{PROGRESS, subscription};
 use crate::{body::Source, limits};
 
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -107,7 +107,7 @@ impl<W> Multiplex<W> {
                 let edits = places.map(|span| (span, asked.id.as_json().to_owned())).collect();
                 Concerns::Answer(asked, edits)
             }
-            Kind::Notification { method: "notifications/progress" } => {
+            Kind::Notification { method: PROGRESS } => {
                 let token = envelope.params.as_ref().and_then(|params| {
                     let [token] = source.members(params, ["progressToken"]);
                     token

@@ -56,6 +56,14 @@ impl Pending {
         self.questions.len()
     }
 
+    /// The upstream has told how far the call with this token is.
+    pub(crate) fn progressed(&self, token: &Id, done: f64) {
+        let call = self.calls.values().find(|call| call.progress_token.as_ref() == Some(token));
+        if let Some(call) = call {
+            call.progress.set(done);
+        }
+    }
+
     /// The client has asked.
     pub fn asked(&mut self, id: Id, call: Arc<Call>) {
         self.calls.insert(id, call);
@@ -145,7 +153,7 @@ mod tests {
     use std::sync::OnceLock;
 
     use super::{
-        super::{Cancellation, Era, Principal, Purpose},
+        super::{Cancellation, Era, LastProgress, Notes, Principal, Purpose},
         *,
     };
     use crate::router::UpstreamName;
@@ -168,12 +176,16 @@ mod tests {
                     principal: Principal::local(),
                     upstream: UpstreamName::new("orders"),
                     era: Era::Unknown,
+                    revision: None,
                     client: None,
                     session: "s".into(),
                     root: None,
                     progress_token: None,
                     arguments: OnceLock::new(),
+                    notes: Notes::default(),
                     number: *number,
+                    is_inner: false,
+                    progress: LastProgress::default(),
                     asked_at: std::time::Instant::now(),
                     trace_parent: None,
                     cancellation: Cancellation::default(),

@@ -12,7 +12,7 @@ use forebay_wire::reply;
 use super::{Consultation, Outgoing, Part, PartSubject, Relay};
 use crate::{
     body::{Body, Message, Payload},
-    chain::{CallVerdict, ToClient},
+    chain::{CallVerdict, Ways},
     session::Call,
     telemetry::Outcome,
 };
@@ -24,7 +24,7 @@ pub(super) struct Consulting {
     parts: vec::IntoIter<Part>,
     batch: Vec<Range<u64>>,
     body: Arc<Body>,
-    client: Arc<dyn ToClient>,
+    ways: Ways,
     is_from_client: bool,
     decided: Decided,
     then: Option<Box<dyn FnOnce(Outgoing) + Send>>,
@@ -35,7 +35,7 @@ impl Consulting {
         relay: Arc<Relay>,
         consultation: Consultation,
         body: Arc<Body>,
-        client: Arc<dyn ToClient>,
+        ways: Ways,
         then: Box<dyn FnOnce(Outgoing) + Send>,
     ) -> Self {
         let is_from_client = consultation.is_from_client();
@@ -45,7 +45,7 @@ impl Consulting {
             parts: parts.into_iter(),
             batch,
             body,
-            client,
+            ways,
             is_from_client,
             decided: Decided::default(),
             then: Some(then),
@@ -58,8 +58,9 @@ impl Consulting {
         let (chain, body) = (self.relay.chain.clone(), self.body.clone());
         match subject {
             PartSubject::Call { call, params } => {
-                let (given, client) = (Payload::new(body, params.clone()), self.client.clone());
-                chain.on_call(call.clone(), given, client, move |verdict| {
+                let (given, ways) = (Payload::new(body, params.clone()), self.ways.clone());
+                let router = self.relay.router.clone();
+                chain.on_call(call.clone(), given, ways, router, move |verdict| {
                     let relay = self.relay.clone();
                     self.decided.about_call(&relay, &call, &params, &message, verdict);
                     self.go_on();
@@ -68,7 +69,8 @@ impl Consulting {
             PartSubject::Answer(subject) => {
                 let original = Payload::new(body, subject.span.clone());
                 let span = subject.span.clone();
-                chain.on_answer(&subject, original, move |replacement| {
+                let ways = self.ways.clone();
+                chain.on_answer(&subject, original, &ways, move |replacement| {
                     self.decided.edits.extend(replacement.map(|payload| (span, payload)));
                     self.go_on();
                 });
@@ -131,10 +133,16 @@ impl Decided {
                 self.edits.push((params.clone(), json.into()));
                 return;
             }
-            Some(CallVerdict::Answer(result)) if relay.session().pending_mut().settle(call) => {
+            Some(CallVerdict::Answer(result) | CallVerdict::Result(result))
+                if relay.session().pending_mut().settle(call) =>
+            {
                 relay.chain.answered(call, Outcome::Result);
                 let line = reply::result(&call.id, &result);
                 self.answers.push(Message::of(vec![line.into()]));
+            }
+            Some(CallVerdict::Refuse(refusal)) if relay.session().pending_mut().settle(call) => {
+                relay.chain.answered(call, Outcome::Error);
+                self.answers.push(Message::of(vec![refusal.answer_to(&call.id).into()]));
             }
             // Cancelled while the chain had it: nobody waits for an answer, and the upstream
             // would work on the call for nobody.

@@ -19,7 +19,7 @@ use forebay_wire::Line;
 use super::{ClientOnward, Outgoing, Relay};
 use crate::{
     body::{Body, Payload, Source},
-    chain::{CallVerdict, Caller, Deadlines, HookError, Moment, Verdict},
+    chain::{CallVerdict, Caller, Deadlines, HookError, Moment, Verdict, Ways},
     session::{Call, SubjectKind},
     testing::{Hooks, Relayed, Told, marked, relay, untouched, written},
 };
@@ -320,7 +320,7 @@ fn cancelled_in_the_chain(
     };
     let client = Arc::new(Told::default());
     let body = Arc::new(Body::Memory(line));
-    (relay.consult_and_wait(consultation, body, client), heard)
+    (relay.consult_and_wait(consultation, body, Ways::back_to(client)), heard)
 }
 
 #[test]
@@ -423,6 +423,15 @@ fn an_interceptor_that_fails_at_a_call_of_its_own_owes_an_error() {
 }
 
 #[test]
+fn an_interceptor_that_fails_at_a_call_that_it_must_see_keeps_it_from_the_upstream() {
+    let hooks = Hooks { owns: None, must_see: true, ..owning(|_| Err("disk full".into())) };
+    with(hooks)
+        .client_sends(ours(""))
+        .client_gets(failed("", "failed: disk full. Try again, or ask for less."))
+        .nothing_more();
+}
+
+#[test]
 fn an_interceptor_that_is_late_at_a_call_of_its_own_hears_it_and_owes_an_error() {
     let (sender, stopped) = mpsc::channel();
     let hooks = owning(move |caller| {
@@ -507,7 +516,7 @@ fn nothing_is_heard_of_a_hook_whose_time_is_over() {
         panic!("the chain watches calls");
     };
     let body = Arc::new(Body::Memory(line));
-    let outgoing = relayed.0.consult_and_wait(consultation, body, client.clone());
+    let outgoing = relayed.0.consult_and_wait(consultation, body, Ways::back_to(client.clone()));
     assert_eq!(outgoing.to_client.len(), 1, "the error");
     over.send(()).unwrap();
     is_done.recv().unwrap();

@@ -223,6 +223,27 @@ fn a_call_knows_what_its_client_calls_itself() {
 }
 
 #[test]
+fn a_call_knows_its_revision_as_far_as_that_has_been_said() {
+    let revision = |playbook: Playbook<crate::testing::Relayed>| {
+        let relayed = playbook.passes_up(CALL).nothing_more();
+        let id = forebay_wire::Id::parse(b"7").unwrap();
+        let call = relayed.0.session().pending().call(&id).unwrap().clone();
+        (call.revision.as_deref().map(str::to_owned), call.takes_links())
+    };
+    assert_eq!(revision(marked()), (None, true));
+    let open = || {
+        marked().passes_up(
+            r#"{"id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#,
+        )
+    };
+    assert_eq!(revision(open()), (Some("2025-11-25".to_owned()), true));
+    let settled = open()
+        .upstream_sends(r#"{"id":0,"result":{"protocolVersion":"2025-03-26"}}"#)
+        .client_gets(r#"{"id":0,"result":"<Legacy handshake>"}"#);
+    assert_eq!(revision(settled), (Some("2025-03-26".to_owned()), false));
+}
+
+#[test]
 fn a_subscription_stays_open_and_nobody_waits_for_it() {
     let session = marked()
         .passes_up(r#"{"id":"listen:0","method":"subscriptions/listen","params":{}}"#)

@@ -1,7 +1,11 @@
 //! What a modern request says twice: in its body, and in headers for those who do not read bodies.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use forebay_wire::{Envelope, Kind, scan};
+use forebay_wire::{
+    Envelope, Kind,
+    reply::{INVALID_PARAMS, METHOD_NOT_FOUND},
+    scan,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::headers::PROTOCOL_VERSION;
@@ -9,10 +13,6 @@ use crate::{body::Source, protocol::methods::PROTOCOL_VERSION as BODY_VERSION};
 
 /// The code for headers that do not match the body.
 const HEADER_MISMATCH: i32 = -32020;
-/// JSON-RPC's code for a method that is not there.
-pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
-/// JSON-RPC's code for parameters that are not as they should be.
-const INVALID_PARAMS: i32 = -32602;
 
 pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");

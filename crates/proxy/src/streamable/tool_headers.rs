@@ -5,11 +5,14 @@
 use std::collections::HashMap;
 
 use forebay_wire::{Envelope, Kind, scan, walk};
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::modern::{self, Mistake, encoded};
-use crate::{body::Source, limits};
+use super::{
+    headers::PROTOCOL_VERSION,
+    modern::{self, METHOD, Mistake, NAME, encoded},
+};
+use crate::{body::Source, limits, protocol::methods};
 
 /// The largest integer that every client and server can read exactly.
 const MAX_INTEGER: i64 = (1 << 53) - 1;
@@ -46,8 +49,45 @@ impl ToolHeaders {
         }
     }
 
+    /// Adds what a message of the modern era says in headers; `false` if it is none of that era.
+    pub(crate) fn say_again(
+        &self,
+        envelope: &Envelope,
+        source: Source<'_>,
+        headers: &mut HeaderMap,
+    ) -> bool {
+        let Some(params) = &envelope.params else { return false };
+        let [meta, name, uri, task_id, arguments] =
+            source.members(params, ["_meta", "name", "uri", "taskId", "arguments"]);
+        let version = meta.and_then(|meta| {
+            let [version] = source.members(&meta.span, [methods::PROTOCOL_VERSION]);
+            HeaderValue::from_str(&scan::string(&version?.scalar?)?).ok()
+        });
+        let (Some(version), Some(method)) = (version, &envelope.method) else { return false };
+        headers.insert(PROTOCOL_VERSION, version);
+        if let Ok(method) = HeaderValue::from_str(method) {
+            headers.insert(METHOD, method);
+        }
+        let subject = match method.as_str() {
+            "tools/call" | "prompts/get" => name,
+            "resources/read" => uri,
+            "tasks/get" | "tasks/update" | "tasks/cancel" => task_id,
+            _ => None,
+        };
+        let subject = subject.and_then(|value| value.scalar);
+        let Some(subject) = subject.as_deref().and_then(scan::string) else { return true };
+        headers.insert(NAME, encoded(&subject));
+        if method == "tools/call" {
+            // Arguments of many megabytes are in no memory to be looked into; the upstream says so if
+            // it misses something.
+            let arguments = arguments.as_ref().and_then(|value| source.slice(&value.span));
+            self.add(&subject, arguments, headers);
+        }
+        true
+    }
+
     /// Adds what a call of `tool` says in headers.
-    pub(crate) fn add(&self, tool: &str, arguments: Option<&[u8]>, headers: &mut HeaderMap) {
+    fn add(&self, tool: &str, arguments: Option<&[u8]>, headers: &mut HeaderMap) {
         for (header, argument) in self.said_again(tool, arguments) {
             headers.insert(header, encoded(&argument.text));
         }

@@ -3,8 +3,9 @@
 
 mod lines;
 
-use std::{future::Future, io, os::fd::OwnedFd, thread};
+use std::{future::Future, io, thread};
 
+use forebay_system::pipes::End;
 use parking_lot::Mutex;
 use tokio::{net::unix::pipe, sync::watch};
 
@@ -14,8 +15,8 @@ use crate::body::Spool;
 /// Something that has just been started.
 pub(crate) struct Started {
     pub(crate) running: Running,
-    pub(crate) input: OwnedFd,
-    pub(crate) output: OwnedFd,
+    pub(crate) input: End,
+    pub(crate) output: End,
 }
 
 /// Something under way.

@@ -14,7 +14,7 @@ mod stream;
 use std::{
     collections::{HashMap, HashSet},
     io,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -54,6 +54,7 @@ pub(crate) fn start(remote: Remote, spool: Spool) -> io::Result<beside::Started>
             pending: Mutex::default(),
             running: Mutex::default(),
             tools: Mutex::default(),
+            has_warned: AtomicBool::new(false),
         });
         bridge.run(lines, stop)
     })
@@ -69,6 +70,8 @@ struct Bridge {
     /// The modern ones, which are cancelled by closing their connection.
     running: Mutex<HashMap<Id, AbortHandle>>,
     tools: Mutex<ToolHeaders>,
+    /// It has been told that the upstream cannot be reached.
+    has_warned: AtomicBool,
 }
 
 /// What is being done, besides reading the client's lines.

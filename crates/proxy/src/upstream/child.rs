@@ -8,26 +8,21 @@ use std::{
     env,
     ffi::OsString,
     io::{self, Write},
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::process::{CommandExt, ExitStatusExt},
-    },
     path::{Path, PathBuf},
     process::{Child, Command as ProcessCommand, ExitStatus, Stdio},
     time::Duration,
 };
 
+use forebay_system::{
+    access, exit,
+    group::{self, Exit, Group},
+    open_files,
+    pipes::{self, End},
+    signals,
+};
 use parking_lot::Mutex;
 
-use rustix::{
-    fs::{Access, access},
-    io::Errno,
-    process::{
-        Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
-    },
-};
-
-use crate::{ProxyError, descriptors, events, pipe::Inlet, router::UpstreamName};
+use crate::{ProxyError, events, pipe::Inlet, router::UpstreamName};
 
 /// An upstream's command line.
 #[derive(Debug, Clone)]
@@ -45,13 +40,13 @@ pub struct Command {
 /// An upstream that has just been started.
 pub(crate) struct Started {
     pub(crate) process: Process,
-    pub(crate) input: OwnedFd,
+    pub(crate) input: End,
     pub(crate) output: Inlet,
 }
 
-/// The upstream's process and its group, whose id is the process's own.
+/// The upstream's process and its group.
 pub(crate) struct Process {
-    id: Option<Pid>,
+    group: Group,
     /// Not reaped until we end: as long as it is a zombie, nobody else can get its id, and a
     /// signal cannot hit a stranger.
     child: Mutex<Child>,
@@ -76,23 +71,23 @@ pub(crate) fn start(
         .envs(command.environment.iter().map(|(key, value)| (key, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .process_group(0);
+        .stderr(Stdio::inherit());
+    group::lead(&mut process);
     if let Some(directory) = &command.directory {
         process.current_dir(directory);
     }
-    end_with_parent(&mut process);
-    descriptors::as_before(&mut process);
+    group::end_with_parent(&mut process);
+    open_files::as_before(&mut process);
     let mut child = process.spawn().map_err(failed)?;
     events::upstream_started(name, child.id());
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into()));
     };
-    widen(&output);
-    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    pipes::widen(&output);
+    let group = Group::of(&child);
     let guard = guard(child.id(), grace).inspect_err(events::guard_missing).ok();
     Ok(Started {
-        process: Process { id, child: Mutex::new(child), guard: guard.map(Mutex::new) },
+        process: Process { group, child: Mutex::new(child), guard: guard.map(Mutex::new) },
         input: input.into(),
         output: Inlet::new(output.into()),
     })
@@ -101,19 +96,14 @@ pub(crate) fn start(
 impl Process {
     /// Sends a signal to the upstream and what it has started.
     pub(crate) fn signal(&self, signal: i32) {
-        if let (Some(group), Some(signal)) = (self.id, Signal::from_named_raw(signal)) {
-            // It fails only if nobody is left to be signalled.
-            let _ = kill_process_group(group, signal);
-        }
+        self.group.signal(signal);
     }
-}
 
-impl Process {
     /// Reaps an upstream that has ended, and sends the guard home if nothing is left of its group;
     /// `false` if something is.
     pub(crate) fn release(&self) -> bool {
         let reaped = self.child.lock().try_wait();
-        let is_gone = self.id.is_some_and(|id| test_kill_process_group(id) == Err(Errno::SRCH));
+        let is_gone = self.group.is_gone();
         if let (Ok(Some(_)), true, Some(guard)) = (reaped, is_gone, &self.guard) {
             let mut guard = guard.lock();
             if guard.stdin.take().is_some_and(|mut input| input.write_all(b"\n").is_ok()) {
@@ -122,89 +112,23 @@ impl Process {
         }
         is_gone
     }
-}
 
-/// An upstream's exit, to be waited for.
-pub(crate) struct Exit(Option<Pid>);
-
-impl Process {
+    /// The upstream's exit, to be waited for.
     pub(crate) fn exit(&self) -> Exit {
-        Exit(self.id)
-    }
-}
-
-impl Exit {
-    /// Waits for the process to end, and leaves it to be reaped.
-    pub(crate) fn wait(&self) -> Option<ExitStatus> {
-        loop {
-            match self.look(WaitIdOptions::empty()) {
-                Ok(None) | Err(Errno::INTR) => {}
-                Ok(status) => return status,
-                Err(_) => return None,
-            }
-        }
-    }
-
-    /// How the process has ended, if it has; it is left to be reaped.
-    pub(crate) fn has_come(&self) -> Option<ExitStatus> {
-        match self.look(WaitIdOptions::NOHANG) {
-            Ok(status) => status,
-            // There is no such process any more.
-            Err(_) => Some(ExitStatus::default()),
-        }
-    }
-
-    fn look(&self, how: WaitIdOptions) -> Result<Option<ExitStatus>, Errno> {
-        let id = self.0.ok_or(Errno::CHILD)?;
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | how;
-        let Some(status) = waitid(WaitId::Pid(id), options)? else { return Ok(None) };
-        let code = status.exit_status().map(|code| code << 8);
-        Ok(code.or(status.terminating_signal()).map(ExitStatus::from_raw))
+        self.group.exit()
     }
 }
 
 /// How an upstream ended, as the end of a sentence.
 pub(crate) fn how_it_ended(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
+    match (status.code(), exit::signal_of(status)) {
         (Some(code), _) => format!("exited with code {code}"),
         (None, Some(signal)) => {
-            let name = signal_hook::low_level::signal_name(signal).unwrap_or("unknown");
-            format!("was ended by signal {signal} ({name})")
+            format!("was ended by signal {signal} ({})", signals::name(signal))
         }
         (None, None) => format!("ended ({status})"),
     }
 }
-
-/// Has the kernel end the child when the thread that starts it ends.
-#[cfg(target_os = "linux")]
-fn end_with_parent(process: &mut ProcessCommand) {
-    use rustix::process::{getpid, getppid, set_parent_process_death_signal};
-
-    let parent = getpid();
-    let in_child = move || {
-        set_parent_process_death_signal(Some(Signal::TERM))?;
-        // We may have ended between the fork and the line above.
-        if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotConnected.into()) }
-    };
-    #[expect(unsafe_code, reason = "the closure makes system calls only: no allocation, no locks")]
-    unsafe {
-        process.pre_exec(in_child);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn end_with_parent(_process: &mut ProcessCommand) {}
-
-/// Lets the upstream write ahead while we read, so that a large result passes faster. It is a wish;
-/// more would eat into what the system grants a user for all pipes.
-#[cfg(target_os = "linux")]
-pub(super) fn widen(pipe: &impl AsFd) {
-    const PIPE_BYTES: usize = 256 * 1024;
-    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn widen(_pipe: &impl AsFd) {}
 
 /// Starts the guard: if its input closes without a line having come, it ends the process group, as
 /// far as there is anything left of it.
@@ -216,14 +140,14 @@ fn guard(group: u32, grace: Duration) -> io::Result<Child> {
          kill -s KILL -- -{group}",
         grace.as_secs().max(1)
     );
-    ProcessCommand::new("sh")
+    let mut guard = ProcessCommand::new("sh");
+    guard
         .args(["-c", &script])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .current_dir("/")
-        .process_group(0)
-        .spawn()
+        .current_dir("/");
+    group::lead(&mut guard).spawn()
 }
 
 /// Says what would keep a command from being started, as far as that can be seen: a session that is
@@ -264,7 +188,7 @@ fn find(command: &Command) -> Result<(), io::ErrorKind> {
 
 fn may_be_started(file: &Path) -> Result<(), io::ErrorKind> {
     let metadata = file.metadata().map_err(|error| error.kind())?;
-    let is_startable = metadata.is_file() && access(file, Access::EXEC_OK).is_ok();
+    let is_startable = metadata.is_file() && access::can_execute(file);
     if is_startable { Ok(()) } else { Err(io::ErrorKind::PermissionDenied) }
 }
 

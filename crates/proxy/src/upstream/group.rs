@@ -10,6 +10,7 @@ mod fan;
 mod link;
 pub(crate) mod lists;
 mod member;
+mod noise;
 mod opening;
 mod shared;
 mod switchboard;
@@ -387,10 +388,12 @@ impl Group {
     }
 }
 
-/// Starts all upstreams of a group, looks at how they stand once that is known, and ends them.
+/// Starts all upstreams of a group, looks at how they stand once that is known or `patience` has run out, and ends
+/// them, each within `grace`.
 pub fn look(
     settings: Arc<GroupSettings>,
     spool: &Spool,
+    patience: Duration,
     grace: Duration,
 ) -> io::Result<Vec<Standing>> {
     /// How often they are looked at.
@@ -406,9 +409,13 @@ pub fn look(
             State::Open => it.tools.is_some(),
             State::Down => true,
         };
-        while !group.board.lock().standings().iter().all(is_known) {
-            let _ = time::timeout(LOOK, said.recv()).await;
-        }
+        let waiting = async {
+            while !group.board.lock().standings().iter().all(is_known) {
+                let _ = time::timeout(LOOK, said.recv()).await;
+            }
+        };
+        // One may open and never tell what it has.
+        let _ = time::timeout(patience, waiting).await;
         let standings = group.board.lock().standings();
         group.end().await;
         standings

@@ -14,6 +14,11 @@ use std::{
 
 use parking_lot::Mutex;
 
+use forebay_system::{
+    group::Exit,
+    pipes,
+    signals::{SIGKILL, SIGTERM},
+};
 use forebay_wire::{
     Id, Kind, Line,
     envelope::LineScanner,
@@ -33,7 +38,7 @@ use super::{
     Command, Remote,
     beside::{self, Stop},
     bridge,
-    child::{self, Exit, Process, Started},
+    child::{self, Process, Started},
 };
 use crate::{
     ProxyError,
@@ -50,9 +55,6 @@ const SETTLE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a process may take to be gone after SIGKILL.
 const AFTER_KILL: Duration = Duration::from_secs(5);
-
-const SIGTERM: i32 = signal_hook::consts::SIGTERM;
-const SIGKILL: i32 = signal_hook::consts::SIGKILL;
 
 /// Starts children of one command.
 pub(crate) struct Launcher {
@@ -158,7 +160,7 @@ impl Opened {
     /// A server elsewhere, which is reached when there is something to send.
     pub(crate) fn remote(remote: Remote, spool: &Spool) -> Result<Self, ProxyError> {
         let started = bridge::start(remote, spool.clone()).map_err(ProxyError::Setup)?;
-        child::widen(&started.output);
+        pipes::widen(&started.output);
         let pipe = pipe::Receiver::from_owned_fd(started.output).map_err(ProxyError::Setup)?;
         let input = pipe::Sender::from_owned_fd(started.input).map_err(ProxyError::Setup)?;
         let (lines, life) = (Lines::new(pipe, spool.clone()), Life::Bridge(started.running));
@@ -245,7 +247,10 @@ impl Output {
     pub(crate) async fn see_off(self, name: &str) {
         let Self { mut lines, life, .. } = self;
         let hearing = async move {
-            while lines.next().await.is_some() {}
+            while lines.discard().await {
+                // Whoever prints without end is not the only one to be heard.
+                tokio::task::yield_now().await;
+            }
             future::pending::<()>().await;
         };
         tokio::select! {
@@ -344,6 +349,13 @@ impl Lines {
             }
         }
         Some(())
+    }
+
+    /// Reads what there is, or waits for it, and throws it away; false at the end.
+    async fn discard(&mut self) -> bool {
+        let count = self.buffer.complete().len() + self.buffer.unfinished().len();
+        self.buffer.consume(count);
+        self.read_more().await
     }
 
     /// Reads what there is, or waits for it; false at the end.

@@ -1,14 +1,14 @@
 //! An upstream at the end of two pipes: a child process, a bridge to a server elsewhere, or a group of them.
 //! Each takes lines, gives lines, can be told to end, and ends.
 
-use std::{
-    os::{fd::OwnedFd, unix::process::ExitStatusExt},
-    process::ExitStatus,
-    thread::JoinHandle,
-    time::Duration,
-};
+use std::{process::ExitStatus, thread::JoinHandle, time::Duration};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
+use forebay_system::{
+    exit,
+    group::Exit as ProcessExit,
+    pipes::{self, End},
+    signals::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM},
+};
 
 use super::{
     Upstream,
@@ -22,7 +22,7 @@ use crate::{ProxyError, body::Spool, events, pipe::Inlet, router::UpstreamName};
 /// An upstream that has just been started.
 pub(crate) struct Started {
     pub(crate) running: Running,
-    pub(crate) input: OwnedFd,
+    pub(crate) input: End,
     pub(crate) output: Inlet,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Running {
 
 /// An upstream's end, to be waited for.
 pub(crate) enum Exit {
-    Process(child::Exit),
+    Process(ProcessExit),
     Beside(Option<JoinHandle<()>>),
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn start(
     Ok(Started { running, input, output })
 }
 
-fn beside(started: beside::Started) -> (Running, OwnedFd, Inlet) {
-    child::widen(&started.output);
+fn beside(started: beside::Started) -> (Running, End, Inlet) {
+    pipes::widen(&started.output);
     (Running::Beside(started.running), started.input, Inlet::new(started.output))
 }
 
@@ -110,8 +110,8 @@ impl Exit {
         match self {
             Self::Process(exit) => exit.wait(),
             Self::Beside(thread) => {
-                let code = i32::from(thread?.join().is_err());
-                Some(ExitStatus::from_raw(code << 8))
+                let code = u8::from(thread?.join().is_err());
+                Some(exit::with_code(code))
             }
         }
     }

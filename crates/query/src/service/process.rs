@@ -4,16 +4,16 @@
 //! does not, because it is stopped or deep in a function that cannot be interrupted, is killed.
 
 use std::{
-    ffi::{OsStr, OsString},
-    fs,
+    ffi::OsString,
     io::{self, BufRead, BufReader, Write},
     path::Path,
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdin, ChildStdout},
     sync::{Weak, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
+use forebay_worker::{Started, Stopped, start};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{Observer, Patient, TICK};
@@ -26,8 +26,6 @@ use crate::{
 const GRACE: Duration = Duration::from_secs(3);
 /// The same after a cancellation.
 const HEED: Duration = Duration::from_secs(1);
-/// How often it is looked whether a worker has been stopped.
-const GLANCE: Duration = Duration::from_millis(500);
 
 /// What a worker needs of our environment: how libraries are found, and where temporary files go.
 const VARIABLES: [&str; 3] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR"];
@@ -96,17 +94,7 @@ impl Worker {
         arguments: &[OsString],
         idle: Weak<Idle>,
     ) -> io::Result<Self> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .env_clear()
-            .envs(std::env::vars_os().filter(|(name, _)| is_needed(name)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let missing = || io::Error::other("a pipe is missing");
-        let input = child.stdin.take().ok_or_else(missing)?;
-        let output = child.stdout.take().ok_or_else(missing)?;
+        let Started { child, input, output } = start(program, arguments, &VARIABLES)?;
         let (said, lines) = mpsc::sync_channel(1024);
         let (told, to_tell) = mpsc::channel();
         let id = child.id();
@@ -255,34 +243,6 @@ impl Drop for Worker {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Whether a process is stopped, as by SIGSTOP, and stays so.
-#[derive(Default)]
-struct Stopped {
-    looked: Option<Instant>,
-    was_stopped: bool,
-}
-
-impl Stopped {
-    /// True if the process was stopped at two looks in a row: one that is about to go on is not.
-    fn is_for_long(&mut self, id: u32) -> bool {
-        let now = Instant::now();
-        if self.looked.get_or_insert(now).elapsed() < GLANCE {
-            return false;
-        }
-        self.looked = Some(now);
-        let before = self.was_stopped;
-        // Only Linux says so; elsewhere the limits of time hold.
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
-        self.was_stopped = matches!(state, Some('T' | 't'));
-        before && self.was_stopped
-    }
-}
-
-fn is_needed(name: &OsStr) -> bool {
-    VARIABLES.iter().any(|needed| name == OsStr::new(needed))
 }
 
 fn tell(mut input: ChildStdin, lines: &mpsc::Receiver<String>) {

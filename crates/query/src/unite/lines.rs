@@ -102,7 +102,8 @@ impl Records {
         let dataset = &table.dataset;
         let facts = tables::facts(dataset).first();
         let lies_in_another = facts.is_some_and(|facts| facts.within.is_some());
-        if tables::is_result(dataset) || lies_in_another {
+        let grows = dataset.facts().edition.is_some();
+        if tables::is_result(dataset) || dataset.is_of_files() || lies_in_another || grows {
             return None;
         }
         let form = tables::columns_of(&table);

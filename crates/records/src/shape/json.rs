@@ -70,7 +70,7 @@ pub(super) fn contents(json: &[u8], rules: Rules, payload: &Mapped) -> Option<Co
     is_valid.then_some(Contents { tables, envelope, counts })
 }
 
-/// Hands the records of the table at `path` to `rows`; `None` if there is no such table.
+/// Hands the records of the table at `path` to `rows`; `None` if there is no such table, or more than one document.
 pub(super) fn rows(
     json: &[u8],
     path: &str,
@@ -78,7 +78,11 @@ pub(super) fn rows(
     rows: &mut impl for<'r> Records<'r>,
 ) -> Option<()> {
     let release = |rest: &[u8]| payload.release_before_slice(rest);
-    let found = find(json.trim_ascii_start(), Some(&release));
+    let json = json.trim_ascii_start();
+    // Where several follow one another, another one may have been described.
+    let (_, rest) = walk::value_telling(json, Some(&release))?;
+    rest.trim_ascii_start().is_empty().then_some(())?;
+    let found = find(json, Some(&release));
     let candidate =
         found.candidates.into_iter().find(|candidate| candidate.table_path() == path)?;
     match &candidate.form {

@@ -54,8 +54,8 @@ pub(super) fn in_prose(text: &[u8]) -> Option<Found<&[u8]>> {
             around.text(BETWEEN, behind_fence(words));
         }
         if index != main {
-            let name = if run.documents == 1 { "other document" } else { "other documents" };
-            around.json(name, &text[run.span.clone()]);
+            let json = &text[run.span.clone()];
+            around.json(&other_document(json, run.documents), json);
             around.left_out(run.documents - 1);
         }
         end = run.span.end;
@@ -63,6 +63,15 @@ pub(super) fn in_prose(text: &[u8]) -> Option<Found<&[u8]>> {
     around.text(AFTER, behind_fence(&text[end..]));
     let Run { span, documents } = &runs[main];
     Some(Found { json: &text[span.clone()], is_sequence: *documents > 1, around })
+}
+
+/// What documents are called that are not described.
+fn other_document(json: &[u8], documents: usize) -> String {
+    match (documents, walk::elements(json).map_or(0, Iterator::count)) {
+        (1, 0 | 1) => "other document".to_owned(),
+        (1, elements) => format!("other document, a list of {elements}"),
+        (documents, _) => format!("{documents} other documents"),
+    }
 }
 
 /// The JSON that a JSON string holds, itself perhaps a string that holds some.

@@ -1,6 +1,6 @@
 //! Collects the facts of a field, value by value.
 
-use std::{borrow::Cow, mem};
+use std::{borrow::Cow, collections::BTreeMap, mem};
 
 use forebay_wire::walk::{self, Number};
 
@@ -12,10 +12,18 @@ use super::{
     kinds::Kinds,
     long_text, range,
     reading::Reading,
+    spellings::Spellings,
+    times::Times,
 };
 use crate::strings::text_of;
 
 const TOP: usize = 5;
+/// Integers up to here, and down to its negative, are exact as floats.
+const MAX_EXACT: i128 = 1 << 53;
+/// Decimals this short, of fifteen digits, are different numbers if they are written differently.
+const MAX_EXACT_BYTES: usize = 16;
+/// A longer integer is a float in SQL.
+const MAX_INTEGER_BYTES: usize = 38;
 
 /// A field in the making.
 #[derive(Debug)]
@@ -33,10 +41,11 @@ pub(super) struct Collector {
     is_ascending: bool,
     floats: Option<(f64, f64)>,
     texts: Option<(Vec<u8>, Vec<u8>)>,
-    /// How the first time is written, and whether another is written differently.
-    style: Option<(u8, Vec<u8>)>,
-    has_styles: bool,
-    has_offset: bool,
+    times: Times,
+    /// How the numbers of cells are written.
+    spellings: Spellings,
+    /// A cell may be the same as another in SQL, however that one is written, such as 1e3, 007 or TRUE.
+    has_oddities: bool,
     longest: usize,
     /// Cells such as `NA`, and how often each occurs.
     markers: Vec<(Vec<u8>, u64)>,
@@ -56,9 +65,9 @@ impl Collector {
             is_ascending: true,
             floats: None,
             texts: None,
-            style: None,
-            has_styles: false,
-            has_offset: false,
+            times: Times::default(),
+            spellings: Spellings::default(),
+            has_oddities: false,
             longest: 0,
             markers: Vec::new(),
             inside: Inside::default(),
@@ -94,10 +103,9 @@ impl Collector {
                 _ => true,
             };
         self.distinct.merge(later.distinct, &mut reading.allowance);
-        self.has_styles |= later.has_styles
-            || matches!((&self.style, &later.style), (Some(ours), Some(theirs)) if ours != theirs);
-        self.style = self.style.take().or(later.style);
-        self.has_offset |= later.has_offset;
+        self.times.merge(later.times);
+        self.spellings.merge(later.spellings);
+        self.has_oddities |= later.has_oddities;
         for integer in later.integers.into_iter().flat_map(|(low, high)| [low, high]) {
             let (low, high) = self.integers.unwrap_or((integer, integer));
             self.integers = Some((low.min(integer), high.max(integer)));
@@ -107,7 +115,7 @@ impl Collector {
             self.floats = Some((low.min(float), high.max(float)));
         }
         for text in later.texts.into_iter().flat_map(|(low, high)| [low, high]) {
-            self.extend_texts(&text);
+            range::extend(&mut self.texts, &text);
         }
         self.inside.merge(later.inside, reading);
     }
@@ -241,7 +249,10 @@ impl Collector {
             // Unlike in JSON nothing says that a cell is more than text.
             self.learn(kind, text, Kind::or_text);
             if !kind.is_text() {
-                self.extend_texts(text);
+                // Only numbers this short are different if their digits are.
+                let is_usual = cell.len() <= MAX_EXACT_BYTES && self.spellings.see_number(cell);
+                self.has_oddities |= !is_usual && *stored(kind, cell) != *cell;
+                range::extend(&mut self.texts, text);
             }
         }
     }
@@ -269,7 +280,11 @@ impl Collector {
         } else {
             self.kinds.floats += 1;
         }
-        let is_plain = if is_integer { json != b"-0" } else { json.last() != Some(&b'0') };
+        let is_plain = if is_integer {
+            json != b"-0" && json.len() <= MAX_INTEGER_BYTES
+        } else {
+            json.last() != Some(&b'0') && json.len() <= MAX_EXACT_BYTES
+        };
         let value = if is_plain && !has_exponent { Cow::Borrowed(json) } else { canonical(json) };
         let is_new = self.is_new(hash(&value, false), &value, &mut reading.allowance);
         if is_new {
@@ -295,19 +310,10 @@ impl Collector {
         if kind == Kind::Float {
             self.extend_floats(value);
         } else if kind.is_text() {
-            self.extend_texts(value);
+            range::extend(&mut self.texts, value);
         }
-        if kind == Kind::Timestamp && !self.has_offset {
-            self.has_offset = range::has_offset(value);
-        }
-        if kind == Kind::Timestamp && !self.has_styles {
-            let (separator, zone) = range::time_style(value);
-            match &self.style {
-                Some((known, its_zone)) => {
-                    self.has_styles = *known != separator || its_zone != zone;
-                }
-                None => self.style = Some((separator, zone.to_vec())),
-            }
+        if kind == Kind::Timestamp {
+            self.times.see(value);
         }
     }
 
@@ -331,21 +337,6 @@ impl Collector {
         self.floats = Some((low.min(float), high.max(float)));
     }
 
-    fn extend_texts(&mut self, value: &[u8]) {
-        // What is longer has no range, however it goes on.
-        let value = &value[..value.len().min(range::MAX_BYTES + 1)];
-        match &mut self.texts {
-            None => self.texts = Some((value.to_vec(), value.to_vec())),
-            Some((low, high)) => {
-                if value < low.as_slice() {
-                    value.clone_into(low);
-                } else if value > high.as_slice() {
-                    value.clone_into(high);
-                }
-            }
-        }
-    }
-
     /// The facts, where there are `records` that could have this field.
     pub(super) fn finish(mut self, records: u64, reading: &mut Reading) -> Field {
         if self.plain.is_none_or(|kind| kind.is_text() && !kind.is_number_or_time()) {
@@ -365,14 +356,14 @@ impl Collector {
         if !matches!(kind, Kind::Struct | Kind::Map | Kind::List | Kind::Json) {
             distinct = Some(self.count(kind));
             range = self.range(kind);
-            top = self.top();
+            top = self.top(kind);
         }
         Field {
             column: self.name.clone(),
             name: self.name,
             carried: None,
             kind,
-            has_offset: kind == Kind::Timestamp && self.has_offset,
+            has_offset: kind == Kind::Timestamp && self.times.has_offset,
             local: None,
             present: self.kinds.all(),
             nulls: records - self.kinds.all(),
@@ -411,10 +402,10 @@ impl Collector {
 
     fn count(&mut self, kind: Kind) -> Count {
         match self.distinct.count() {
-            // Two ways to write a time may be the same time.
-            Count::Exactly(count) if kind == Kind::Timestamp && self.has_styles => {
-                Count::About(count)
-            }
+            Count::Exactly(count) if self.may_have_equals(kind) => match self.listed(kind) {
+                Some(listed) => Count::Exactly(listed.len() as u64),
+                None => Count::About(count),
+            },
             Count::Exactly(count) => Count::Exactly(count),
             Count::About(_) if self.is_ascending && kind == Kind::Integer => {
                 Count::Exactly(self.kinds.all())
@@ -435,25 +426,71 @@ impl Collector {
     fn range(&self, kind: Kind) -> Option<(String, String)> {
         match kind {
             Kind::Integer | Kind::Float => range::of_numbers(self.integers, self.floats),
-            // Written differently, the order of the texts is not that of the times.
-            Kind::Timestamp if self.has_styles => None,
-            Kind::String | Kind::Timestamp | Kind::Date => {
-                self.texts.as_ref().and_then(range::of_texts)
-            }
+            Kind::Timestamp => self.times.range(),
+            Kind::String | Kind::Date => self.texts.as_ref().and_then(range::of_texts),
             _ => None,
         }
     }
 
-    fn top(&self) -> Vec<(String, u64)> {
-        let Some(listed) = self.distinct.listed() else { return Vec::new() };
+    /// True if values that were counted apart may be the same in SQL.
+    fn may_have_equals(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Timestamp => self.times.may_repeat(),
+            Kind::Float => {
+                let are_rounded = |(low, high): (i128, i128)| low < -MAX_EXACT || high > MAX_EXACT;
+                self.has_oddities
+                    || self.spellings.may_repeat()
+                    || self.integers.is_some_and(are_rounded)
+            }
+            Kind::Integer | Kind::Boolean => self.has_oddities,
+            _ => false,
+        }
+    }
+
+    /// The values and how often each occurs, if they are few and short; those that are the same in SQL together,
+    /// as far as that is known.
+    fn listed(&self, kind: Kind) -> Option<BTreeMap<Vec<u8>, u64>> {
+        if kind == Kind::Timestamp && self.may_have_equals(kind) {
+            return None;
+        }
+        let mut listed = BTreeMap::new();
+        for (value, count) in self.distinct.listed()? {
+            *listed.entry(stored(kind, value).into_owned()).or_default() += count;
+        }
+        Some(listed)
+    }
+
+    fn top(&self, kind: Kind) -> Vec<(String, u64)> {
+        let listed = match self.listed(kind) {
+            Some(listed) => listed,
+            // As they are written.
+            None => match self.distinct.listed() {
+                Some(listed) => {
+                    listed.into_iter().map(|(value, count)| (value.to_vec(), count)).collect()
+                }
+                None => return Vec::new(),
+            },
+        };
         let mut top: Vec<(String, u64)> =
-            listed.into_iter().map(|(value, count)| (lossy(value), count)).collect();
+            listed.into_iter().map(|(value, count)| (lossy(&value), count)).collect();
         // The same order in every run.
         top.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
         // If each occurs once, none is more frequent than another.
         let is_telling = top.first().is_some_and(|(_, count)| *count > 1);
         top.truncate(if is_telling { TOP } else { 0 });
         top
+    }
+}
+
+/// A value as it reads in SQL, if it is of that kind.
+fn stored(kind: Kind, value: &[u8]) -> Cow<'_, [u8]> {
+    let trimmed = value.trim_ascii();
+    match kind {
+        Kind::Integer if trimmed == b"-0" => Cow::Borrowed(b"0"),
+        Kind::Integer => Cow::Borrowed(trimmed),
+        Kind::Float => canonical(trimmed),
+        Kind::Boolean => Cow::Owned(trimmed.to_ascii_lowercase()),
+        _ => Cow::Borrowed(value),
     }
 }
 
@@ -474,6 +511,69 @@ fn lossy(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{super::Rules, *};
+
+    fn field(values: &[Raw<'_>]) -> Field {
+        let rules = Rules { sample_size: 0, detects_types: true, has_cells: false };
+        let (mut collector, mut reading) = (Collector::new("v".to_owned()), Reading::new(rules));
+        for (record, value) in values.iter().enumerate() {
+            collector.see(record as u64 + 1, *value, &mut reading);
+        }
+        collector.finish(values.len() as u64, &mut reading)
+    }
+
+    #[test]
+    fn values_are_told_apart_as_sql_tells_them_apart() {
+        use Count::{About, Exactly};
+        let long = |digit: u8| format!("0.1000000000000000055511151231257827{digit}");
+        let (a, b) = (long(1), long(3));
+        let huge = |digit: u8| format!("1{}{digit}", "0".repeat(45));
+        let (c, d) = (huge(1), huge(2));
+        let cases: &[(&[&str], Kind, Count)] = &[
+            (&["1.1", "1.10", "1.2", "1.20"], Kind::Float, Exactly(2)),
+            (&["5", "5.0", "5.00"], Kind::Float, Exactly(1)),
+            (&[" 5", "5", "5 "], Kind::Integer, Exactly(1)),
+            (&["TRUE", "True", "true", "false"], Kind::Boolean, Exactly(2)),
+            (&["2026-01-01T00:00Z", "2026-01-01T00:00:00Z"], Kind::Timestamp, About(2)),
+            (&["2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"], Kind::Timestamp, Exactly(2)),
+        ];
+        for (cells, kind, distinct) in cases {
+            let cells: Vec<Raw<'_>> = cells.iter().map(|it| Raw::Cell(it.as_bytes())).collect();
+            let field = field(&cells);
+            assert_eq!((field.kind, field.distinct), (*kind, Some(*distinct)), "{cells:?}");
+        }
+        let cases: &[(&[&str], Kind, Count)] = &[
+            (&[&a, &b, "0.1"], Kind::Float, Exactly(1)),
+            (&[&c, &d], Kind::Float, Exactly(1)),
+            (&["9007199254740993", "9007199254740992", "1.5"], Kind::Float, Exactly(2)),
+            (&["9007199254740993", "9007199254740992"], Kind::Integer, Exactly(2)),
+        ];
+        for (numbers, kind, distinct) in cases {
+            let numbers: Vec<Raw<'_>> = numbers.iter().map(|it| Raw::Json(it.as_bytes())).collect();
+            let field = field(&numbers);
+            assert_eq!((field.kind, field.distinct), (*kind, Some(*distinct)), "{numbers:?}");
+        }
+        let booleans = field(&["TRUE", "True", "false"].map(|it| Raw::Cell(it.as_bytes())));
+        assert_eq!(booleans.top, [("true".to_owned(), 2), ("false".to_owned(), 1)]);
+        // More than are listed cannot be compared, where they may be the same.
+        let many = |more: &str| {
+            let many: Vec<String> =
+                (0..200).map(|n| format!("{n}.10")).chain([more.to_owned()]).collect();
+            let many: Vec<Raw<'_>> = many.iter().map(|it| Raw::Cell(it.as_bytes())).collect();
+            field(&many).distinct
+        };
+        assert_eq!(many("0.20"), Some(Exactly(201)));
+        assert_eq!(many("0.1"), Some(About(201)));
+    }
+
+    #[test]
+    fn the_first_and_the_last_time_are_found_however_fine_they_are() {
+        let field = field(
+            &["2026-01-01T10:00:00Z", "2026-01-01T10:00:00.5Z", "2026-01-01T09:59:59.999Z"]
+                .map(|it| Raw::Text(it.as_bytes())),
+        );
+        let range = ("2026-01-01T09:59:59.999Z".to_owned(), "2026-01-01T10:00:00.5Z".to_owned());
+        assert_eq!(field.range, Some(range));
+    }
 
     #[test]
     fn a_long_text_is_not_remembered_whole() {

@@ -40,16 +40,45 @@ pub(super) fn of_texts((low, high): &(Vec<u8>, Vec<u8>)) -> Option<(String, Stri
     })
 }
 
-/// True if a time says how far its clock is from UTC, and that is not nothing.
-pub(super) fn has_offset(timestamp: &[u8]) -> bool {
-    let zone = time_style(timestamp).1.trim_ascii();
+/// Widens a range of texts.
+pub(super) fn extend(range: &mut Option<(Vec<u8>, Vec<u8>)>, value: &[u8]) {
+    // What is longer has no range, however it goes on.
+    let value = &value[..value.len().min(MAX_BYTES + 1)];
+    match range {
+        None => *range = Some((value.to_vec(), value.to_vec())),
+        Some((low, high)) => {
+            if value < low.as_slice() {
+                value.clone_into(low);
+            } else if value > high.as_slice() {
+                value.clone_into(high);
+            }
+        }
+    }
+}
+
+/// True if what stands behind a time says how far its clock is from UTC, and that is not nothing.
+pub(super) fn is_offset(zone: &[u8]) -> bool {
+    let zone = zone.trim_ascii();
     matches!(zone.first(), Some(b'+' | b'-')) && zone.iter().any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
-/// How a time is written: what stands between the day and the time, and what behind the time.
-pub(super) fn time_style(timestamp: &[u8]) -> (u8, &[u8]) {
-    let rest = timestamp.get(16..).unwrap_or_default();
-    let start = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b':' | b'.' | b','));
-    let zone = start.map_or(&[][..], |start| &rest[start..]);
-    (timestamp.get(10).copied().unwrap_or_default(), zone)
+/// How a time is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TimeStyle<'t> {
+    /// What stands between the day and the time.
+    pub(super) separator: u8,
+    /// What stands behind the time.
+    pub(super) zone: &'t [u8],
+    /// How long it is without that.
+    pub(super) bytes: usize,
+}
+
+impl<'t> TimeStyle<'t> {
+    pub(super) fn of(timestamp: &'t [u8]) -> Self {
+        let rest = timestamp.get(16..).unwrap_or_default();
+        let start = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b':' | b'.' | b','));
+        let zone = start.map_or(&[][..], |start| &rest[start..]);
+        let separator = timestamp.get(10).copied().unwrap_or_default();
+        Self { separator, zone, bytes: timestamp.len() - zone.len() }
+    }
 }

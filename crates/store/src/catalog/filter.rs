@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::types::Value;
 
 use super::ENTRY;
-use crate::Viewer;
+use crate::{Viewer, tag};
 
 /// Which datasets to list.
 #[derive(Debug, Clone, Default)]
@@ -13,16 +13,41 @@ pub struct Filter {
     pub tool: Option<String>,
     /// Only those of this upstream.
     pub server: Option<String>,
+    /// Only those that have all of these tags.
+    pub tags: Vec<String>,
     /// Only those that it may see.
     pub viewer: Viewer,
     /// Only those captured at this time or later.
     pub from: Option<Timestamp>,
     /// Only those captured before this time.
     pub until: Option<Timestamp>,
+    /// Only those with payloads of so many bytes or more.
+    pub min_bytes: Option<u64>,
+    /// Which come first.
+    pub sorting: Sorting,
     /// How many to pass over.
     pub offset: u64,
     /// How many at most; all if not given.
     pub limit: Option<u64>,
+}
+
+/// In which order datasets are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sorting {
+    /// The newest first.
+    #[default]
+    Newest,
+    /// The largest first.
+    Largest,
+}
+
+impl Sorting {
+    fn sql(self) -> &'static str {
+        match self {
+            Self::Newest => "timestamp DESC, id",
+            Self::Largest => "bytes DESC, timestamp DESC, id",
+        }
+    }
 }
 
 impl Filter {
@@ -36,9 +61,11 @@ impl Filter {
             ("server = ?", text(&self.server)),
             ("timestamp >= ?", time(self.from)),
             ("timestamp < ?", time(self.until)),
+            ("bytes >= ?", self.min_bytes.map(|it| Value::Integer(it.cast_signed()))),
         ];
+        let of_all = all.into_iter().filter_map(|(condition, value)| Some((condition, value?)));
         let of_all: Vec<(&str, Value)> =
-            all.into_iter().filter_map(|(condition, value)| Some((condition, value?))).collect();
+            of_all.chain(self.tags.iter().map(|tag| having(tag))).collect();
         let ways = self.viewer.ways().into_iter().map(|way| {
             let (mut sql, mut values) = (String::new(), Vec::new());
             for (condition, value) in way.into_iter().chain(of_all.iter().cloned()) {
@@ -68,12 +95,17 @@ impl Filter {
         let limit = self.limit.map_or(-1, u64::cast_signed);
         // Of each way as many as the page may need, if they were all of that one.
         let reach = self.limit.map_or(-1, |limit| self.offset.saturating_add(limit).cast_signed());
-        let ways = self.ways();
+        let (ways, order) = (self.ways(), self.sorting.sql());
         let (mut sql, mut values) = (Vec::new(), Vec::new());
         for (conditions, of_conditions) in &ways {
-            let way = format!(
-                "SELECT id, timestamp FROM datasets {conditions} ORDER BY timestamp DESC, id LIMIT ?"
-            );
+            let way = match self.sorting {
+                Sorting::Newest => format!(
+                    "SELECT id, timestamp FROM datasets {conditions} ORDER BY {order} LIMIT ?"
+                ),
+                Sorting::Largest => format!(
+                    "SELECT id, timestamp, bytes FROM datasets {conditions} ORDER BY {order} LIMIT ?"
+                ),
+            };
             values.extend(of_conditions.iter().cloned());
             values.push(Value::Integer(reach));
             sql.push(if ways.len() == 1 { way } else { format!("SELECT * FROM ({way})") });
@@ -82,11 +114,22 @@ impl Filter {
         let fitting = sql.join(" UNION ");
         let sql = format!(
             "SELECT {ENTRY} FROM datasets WHERE id IN
-                 (SELECT id FROM ({fitting}) ORDER BY timestamp DESC, id LIMIT ? OFFSET ?)
-             ORDER BY timestamp DESC, id"
+                 (SELECT id FROM ({fitting}) ORDER BY {order} LIMIT ? OFFSET ?)
+             ORDER BY {order}"
         );
         (sql, values)
     }
+}
+
+/// The condition that a dataset has a tag.
+fn having(tag: &str) -> (&'static str, Value) {
+    if let Some(server) = tag.strip_prefix(tag::SERVER) {
+        return ("server = ?", Value::Text(server.to_owned()));
+    }
+    if let Some(tool) = tag.strip_prefix(tag::TOOL) {
+        return ("tool = ?", Value::Text(tool.to_owned()));
+    }
+    ("instr(tags, ?) > 0", Value::Text(format!(" {tag} ")))
 }
 
 #[cfg(test)]
@@ -115,6 +158,16 @@ mod tests {
             (Filter { viewer: viewer.clone(), ..Filter::default() }, "by_project"),
             (Filter { viewer, tool: tool.clone(), ..Filter::default() }, "by_project_and_tool"),
             (Filter { tool, server, ..Filter::default() }, "by_"),
+            (Filter { sorting: Sorting::Largest, ..Filter::default() }, "by_size"),
+            (
+                Filter {
+                    min_bytes: Some(1),
+                    sorting: Sorting::Largest,
+                    tool: Some("list".to_owned()),
+                    ..Filter::default()
+                },
+                "by_size",
+            ),
         ];
         for (filter, index) in filters {
             let filter = Filter { limit: Some(20), offset: 9_980, ..filter };

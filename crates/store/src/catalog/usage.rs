@@ -1,4 +1,4 @@
-//! What has passed, counted by day, server and tool.
+//! What has passed, counted by day, server, tool and size.
 //!
 //! The one thing in the catalog that no other file holds. When the catalog is made anew the counts
 //! are taken over if they can still be read; otherwise those of the datasets that exist are counted
@@ -7,9 +7,9 @@
 use std::{fmt::Write as _, path::Path, time::Duration};
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
-use rusqlite::{Connection, OpenFlags, Row, params};
+use rusqlite::{Connection, OpenFlags, Row, ToSql, params};
 
-use super::{Catalog, Home};
+use super::{Catalog, Home, size_class::SizeClass};
 use crate::{DatasetId, Metadata};
 
 pub(super) const TABLE: &str = "
@@ -22,7 +22,9 @@ pub(super) const TABLE: &str = "
         captured INTEGER NOT NULL,
         captured_tokens INTEGER NOT NULL,
         given_tokens INTEGER NOT NULL,
-        PRIMARY KEY (day, server, tool)
+        cached INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        PRIMARY KEY (day, server, tool, size)
     ) WITHOUT ROWID;";
 
 /// What has passed of one tool.
@@ -34,6 +36,19 @@ pub struct Usage {
     pub tool: String,
     /// The first day that is counted here, in UTC.
     pub since: Date,
+    /// How much it was.
+    pub counts: Counts,
+}
+
+/// Results of one size that a tool has given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passed<'a> {
+    /// The upstream that the tool belongs to.
+    pub server: &'a str,
+    /// The tool.
+    pub tool: &'a str,
+    /// How long each of them was.
+    pub size: SizeClass,
     /// How much it was.
     pub counts: Counts,
 }
@@ -51,6 +66,8 @@ pub struct Counts {
     pub captured_tokens: u64,
     /// How many tokens were given in their place.
     pub given_tokens: u64,
+    /// How many results were given again without asking the upstream; these are not among the others.
+    pub cached: u64,
 }
 
 impl Counts {
@@ -67,6 +84,7 @@ impl std::ops::AddAssign for Counts {
         self.captured += other.captured;
         self.captured_tokens += other.captured_tokens;
         self.given_tokens += other.given_tokens;
+        self.cached += other.cached;
     }
 }
 
@@ -77,13 +95,14 @@ pub(crate) fn day(timestamp: Timestamp) -> Date {
 
 impl Catalog {
     /// Adds to what a tool has given on a day.
-    pub(crate) fn add_usage(&self, usage: &Usage) -> rusqlite::Result<()> {
-        let Usage { server, tool, since: day, counts } = usage;
+    pub(crate) fn add_usage(&self, day: Date, passed: Passed<'_>) -> rusqlite::Result<()> {
+        let Passed { server, tool, size, counts } = passed;
         let mut add = self.connection.prepare_cached(
-            "INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            "INSERT INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
              ON CONFLICT DO UPDATE SET
                  results = results + ?4, bytes = bytes + ?5, captured = captured + ?6,
-                 captured_tokens = captured_tokens + ?7, given_tokens = given_tokens + ?8",
+                 captured_tokens = captured_tokens + ?7, given_tokens = given_tokens + ?8,
+                 cached = cached + ?9",
         )?;
         add.execute(params![
             day.to_string(),
@@ -94,6 +113,8 @@ impl Catalog {
             counts.captured.cast_signed(),
             counts.captured_tokens.cast_signed(),
             counts.given_tokens.cast_signed(),
+            counts.cached.cast_signed(),
+            size.number(),
         ])?;
         Ok(())
     }
@@ -118,12 +139,9 @@ impl Catalog {
         if !is_noticed {
             (counts.results, counts.bytes) = (1, description.original_size);
         }
-        self.add_usage(&Usage {
-            server: description.server.clone(),
-            tool: description.tool.clone(),
-            since: day(metadata.timestamp),
-            counts,
-        })
+        let (server, tool) = (&description.server, &description.tool);
+        let size = SizeClass::of(description.original_size);
+        self.add_usage(day(metadata.timestamp), Passed { server, tool, size, counts })
     }
 
     /// Notes that a dataset is among the counts.
@@ -136,14 +154,36 @@ impl Catalog {
     pub(crate) fn usage(&self, from: Date) -> rusqlite::Result<Vec<Usage>> {
         let mut query = self.connection.prepare(
             "SELECT min(day), server, tool, sum(results), sum(bytes), sum(captured),
-                    sum(captured_tokens), sum(given_tokens)
+                    sum(captured_tokens), sum(given_tokens), sum(cached)
              FROM usage WHERE day >= ?1 GROUP BY server, tool",
         )?;
         query.query_map([from.to_string()], usage)?.collect()
     }
 
+    /// What has passed on each day since one, the latest first.
+    pub(crate) fn usage_by_day(&self, from: Date) -> rusqlite::Result<Vec<(Date, Counts)>> {
+        let mut query = self.connection.prepare(
+            "SELECT day, '', '', sum(results), sum(bytes), sum(captured), sum(captured_tokens),
+                    sum(given_tokens), sum(cached)
+             FROM usage WHERE day >= ?1 GROUP BY day ORDER BY day DESC",
+        )?;
+        let of_day = |row: &Row<'_>| usage(row).map(|usage| (usage.since, usage.counts));
+        query.query_map([from.to_string()], of_day)?.collect()
+    }
+
+    /// What has passed since a day, by size.
+    pub(crate) fn usage_by_size(&self, from: Date) -> rusqlite::Result<Vec<(SizeClass, Counts)>> {
+        let mut by_size = SizeClass::ALL.map(|size| (size, Counts::default()));
+        for (size, usage) in self.sized_usage("WHERE day >= ?1", &[&from.to_string()])? {
+            if let Some((_, counts)) = by_size.get_mut(size.index()) {
+                *counts += usage.counts;
+            }
+        }
+        Ok(by_size.into())
+    }
+
     /// What can be read of the counts in a catalog that is about to be made anew, day by day.
-    pub(crate) fn salvage_usage(path: &Path) -> Option<Vec<Usage>> {
+    pub(crate) fn salvage_usage(path: &Path) -> Option<Vec<(SizeClass, Usage)>> {
         if !std::fs::symlink_metadata(path).ok()?.is_file() {
             return None;
         }
@@ -151,7 +191,7 @@ impl Catalog {
     }
 
     /// The same of a catalog that lies where nothing can be written.
-    pub(crate) fn usage_as_written(path: &Path) -> Option<Vec<Usage>> {
+    pub(crate) fn usage_as_written(path: &Path) -> Option<Vec<(SizeClass, Usage)>> {
         let mut uri = "file:".to_owned();
         for byte in path.as_os_str().as_encoded_bytes() {
             let _ = write!(uri, "%{byte:02x}");
@@ -163,15 +203,33 @@ impl Catalog {
         Self { connection, home: Home::Memory }.all_usage()
     }
 
-    fn all_usage(&self) -> Option<Vec<Usage>> {
-        let mut query = self.connection.prepare("SELECT * FROM usage").ok()?;
-        query.query_map([], usage).ok()?.collect::<rusqlite::Result<_>>().ok()
+    fn all_usage(&self) -> Option<Vec<(SizeClass, Usage)>> {
+        self.sized_usage("", &[]).ok()
+    }
+
+    /// What has passed, day by day.
+    fn sized_usage(
+        &self,
+        condition: &str,
+        values: &[&dyn ToSql],
+    ) -> rusqlite::Result<Vec<(SizeClass, Usage)>> {
+        let mut query = self.connection.prepare(&format!("SELECT * FROM usage {condition}"))?;
+        // An older version did not tell them apart.
+        let has_size = query.column_count() > 9;
+        let sized = |row: &Row<'_>| {
+            let size =
+                if has_size { row.get(9).map(SizeClass::numbered)? } else { SizeClass::UNKNOWN };
+            Ok((size, usage(row)?))
+        };
+        query.query_map(values, sized)?.collect()
     }
 }
 
 fn usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
     let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
     let day: String = row.get(0)?;
+    // An older version did not count them.
+    let has_cached = row.as_ref().column_count() > 8;
     Ok(Usage {
         since: day.parse().map_err(|_| super::wrong(0, day))?,
         server: row.get(1)?,
@@ -182,6 +240,7 @@ fn usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
             captured: count(5)?,
             captured_tokens: count(6)?,
             given_tokens: count(7)?,
+            cached: if has_cached { count(8)? } else { 0 },
         },
     })
 }

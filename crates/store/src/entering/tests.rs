@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, fs, io::Write};
 use jiff::Timestamp;
 
 use super::*;
-use crate::{DatasetId, Description, Entry, Facts, Filter, Scope, Viewer};
+use crate::{Counts, DatasetId, Description, Entry, Facts, Filter, Scope, SizeClass, Viewer};
 
 fn open(home: &tempfile::TempDir) -> Store {
     Store::open(home.path(), Durability::RightAfter).unwrap()
@@ -14,10 +14,19 @@ fn names(store: &Store) -> BTreeSet<DatasetId> {
 }
 
 /// A result of a tool: what of it was counted when it passed, and when it was captured.
-const CAPTURED: Counts =
-    Counts { results: 1, bytes: 7, captured: 1, captured_tokens: 9_000, given_tokens: 500 };
+const CAPTURED: Counts = Counts {
+    results: 1,
+    bytes: 7,
+    captured: 1,
+    captured_tokens: 9_000,
+    given_tokens: 500,
+    cached: 0,
+};
 const PASSED: Counts =
-    Counts { results: 1, bytes: 7, captured: 0, captured_tokens: 0, given_tokens: 0 };
+    Counts { results: 1, bytes: 7, captured: 0, captured_tokens: 0, given_tokens: 0, cached: 0 };
+
+const PASSED_ORDER: Passed<'_> =
+    Passed { server: "shop", tool: "orders", size: SizeClass::ALL[0], counts: PASSED };
 
 fn claims(home: &tempfile::TempDir) -> usize {
     fs::read_dir(home.path().join("capturing")).unwrap().count()
@@ -54,7 +63,7 @@ fn what_was_captured_is_seen_by_all_before_it_is_entered_and_counted_once() {
     assert_eq!(names(&other), [dataset.id().clone()].into());
     assert_eq!(names(&open(&home)), [dataset.id().clone()].into());
     assert!(other.usage(None).unwrap().is_empty(), "its own process counts it");
-    store.enter_new(&[("shop", "orders", PASSED)]).unwrap();
+    store.enter_new(&[PASSED_ORDER]).unwrap();
     assert_eq!(other.usage(None).unwrap()[0].counts, CAPTURED);
     drop(store);
     assert_eq!(claims(&home), 0);
@@ -94,6 +103,15 @@ fn totals_are_what_a_count_would_give() {
         store.catalog().stored_bytes().unwrap(),
         entries.iter().map(|it| it.stored_bytes).sum::<u64>()
     );
+    for tool in [None, Some("a"), Some("none")] {
+        let fits = |entry: &&Entry| tool.is_none_or(|tool| entry.tool == tool);
+        let fitting = entries.iter().filter(fits).count() as u64;
+        let days = store.days(&Viewer::default(), None, tool).unwrap();
+        assert_eq!(days.iter().map(|(_, count)| count).sum::<u64>(), fitting, "{tool:?}");
+        let totals = store.totals(&Viewer::default()).unwrap().into_iter();
+        let of_tool = totals.filter(|total| tool.is_none_or(|tool| total.tool == tool));
+        assert_eq!(of_tool.map(|total| total.datasets).sum::<u64>(), fitting, "{tool:?}");
+    }
     for (scope, session, project) in [
         (Scope::All, None, None),
         (Scope::Session, Some("s"), Some("p")),
@@ -145,7 +163,7 @@ fn what_was_removed_before_it_was_entered_is_counted_and_not_entered() {
     let (store, other) = (open(&home), open(&home));
     let dataset = keep_for_later(&store, with_tokens("orders", "s", "p"));
     assert!(other.remove(dataset.id()).unwrap());
-    store.enter_new(&[("shop", "orders", PASSED)]).unwrap();
+    store.enter_new(&[PASSED_ORDER]).unwrap();
     assert!(names(&store).is_empty() && names(&other).is_empty());
     assert_eq!(store.count(&Filter::default()).unwrap(), 0);
     assert_eq!(other.usage(None).unwrap()[0].counts, CAPTURED);
@@ -157,7 +175,7 @@ fn a_claim_that_is_gone_already_is_no_reason_to_enter_twice() {
     let store = open(&home);
     keep_for_later(&store, with_tokens("orders", "s", "p"));
     fs::remove_dir_all(home.path().join("capturing")).unwrap();
-    store.enter_new(&[("shop", "orders", PASSED)]).unwrap();
+    store.enter_new(&[PASSED_ORDER]).unwrap();
     assert!(store.to_enter().is_empty());
     assert_eq!(store.usage(None).unwrap()[0].counts, CAPTURED);
     keep_for_later(&store, with_tokens("orders", "s", "p"));

@@ -42,4 +42,8 @@ pub enum Encoding {
     /// As it is.
     #[serde(alias = "part")]
     Json,
+    /// As the inside of a JSON string, whose quotes stand in the template.
+    Inside,
+    /// As base64, in a string that stands in the template.
+    Base64,
 }

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Counts, Description, Facts, Principal,
+    Description, Facts, Passed, Principal,
     claim::Claim,
     facts::{Field, Kind, Records, Schema, Summary},
 };
@@ -46,6 +46,11 @@ fn keep(store: &Store, tool: &str, payload: &[u8]) -> Dataset {
     let mut capture = store.capture().unwrap();
     capture.start_part("json").unwrap().write_all(payload).unwrap();
     capture.commit(described(tool)).unwrap()
+}
+
+/// Short results of a tool.
+fn of<'a>(server: &'a str, tool: &'a str, counts: Counts) -> Passed<'a> {
+    Passed { server, tool, size: SizeClass::of(0), counts }
 }
 
 fn passed(results: u64, bytes: u64) -> Counts {
@@ -226,7 +231,7 @@ fn a_capture_does_without_a_catalog_that_another_process_writes_to() {
     let other = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let first = keep(&store, "a", b"1").id().clone();
-    assert!(store.enter_new(&[("shop", "a", passed(1, 1))]).is_err());
+    assert!(store.enter_new(&[of("shop", "a", passed(1, 1))]).is_err());
     assert_eq!(read(&store.dataset(&first).unwrap(), 0), b"1");
     assert!(names(&store).is_empty(), "the line is entered later");
     let second = Store::open_with(home.path(), Durability::RightAfter, HURRY).unwrap();
@@ -332,11 +337,11 @@ fn the_catalog_is_for_its_owner_alone_in_whatever_home() {
     let store = open(&home);
     keep(&store, "a", b"1");
     let modes = || {
-        let there = catalog::files(&home.path().join("catalog.db"));
+        let there = database::files(&home.path().join("catalog.db"));
         there.map(|path| fs::metadata(path).map(|file| file.permissions().mode() & 0o777).unwrap())
     };
     assert_eq!(modes(), [0o600; 3]);
-    for path in catalog::files(&home.path().join("catalog.db")) {
+    for path in database::files(&home.path().join("catalog.db")) {
         fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
     }
     let _other = open(&home);
@@ -371,7 +376,7 @@ fn where_nothing_can_be_written_what_was_kept_can_be_read() {
     assert_eq!(store.collect(&retention, tomorrow, &mut |_, _| true).unwrap().compressed, 1);
     let plain = keep(&store, "b", b"[1]");
     store.pin(plain.id()).unwrap();
-    store.enter_new(&[("shop", "a", passed(3, 30))]).unwrap();
+    store.enter_new(&[of("shop", "a", passed(3, 30))]).unwrap();
     let before = (store.list(&Filter::default()).unwrap(), store.usage(None).unwrap());
     drop(store);
     let there = files(&home);
@@ -632,7 +637,7 @@ fn captures_for_other_tests() {
         }
         "count" => {
             for _ in 0..50 {
-                store.enter_new(&[("shop", "orders", passed(1, 10))]).unwrap();
+                store.enter_new(&[of("shop", "orders", passed(1, 10))]).unwrap();
             }
         }
         "until killed" => loop {
@@ -677,8 +682,8 @@ fn counts_of_several_processes_add_up() {
     let store = open(&home);
     let captured =
         Counts { captured: 1, captured_tokens: 9_000, given_tokens: 500, ..passed(1, 7) };
-    store.enter_new(&[("shop", "orders", captured)]).unwrap();
-    store.enter_new(&[("shop", "other", passed(2, 20))]).unwrap();
+    store.enter_new(&[of("shop", "orders", captured)]).unwrap();
+    store.enter_new(&[of("shop", "other", passed(2, 20))]).unwrap();
     for process in &mut processes {
         assert!(process.wait().unwrap().success());
     }
@@ -695,10 +700,8 @@ fn counts_are_kept_by_day() {
     let store = open(&home);
     let today = usage::day(Timestamp::now());
     for (days, results) in [(0, 1), (1, 10), (29, 100), (30, 1_000)] {
-        let (server, tool) = ("shop".to_owned(), "orders".to_owned());
         let since = today - days.days();
-        let usage = Usage { server, tool, since, counts: passed(results, 0) };
-        store.catalog().add_usage(&usage).unwrap();
+        store.catalog().add_usage(since, of("shop", "orders", passed(results, 0))).unwrap();
     }
     let seen = |days| {
         let usage = store.usage_as_of(today, days).unwrap().remove(0);
@@ -712,6 +715,27 @@ fn counts_are_kept_by_day() {
 }
 
 #[test]
+fn tallies_add_up_over_processes_and_outlive_a_catalog() {
+    let home = tempfile::tempdir().unwrap();
+    let tally = |subject: &str, what: &str, count| Tally {
+        subject: subject.to_owned(),
+        what: what.to_owned(),
+        count,
+    };
+    let (one, other) = (open(&home), open(&home));
+    assert_eq!(one.tallies(None).unwrap(), []);
+    one.add_tallies(&[tally("m", "calls", 2), tally("m", "tokens", 300)]).unwrap();
+    other.add_tallies(&[tally("m", "calls", 1), tally("n", "calls", 7)]).unwrap();
+    let sums = [tally("m", "calls", 3), tally("m", "tokens", 300), tally("n", "calls", 7)];
+    assert_eq!(one.tallies(Some(1)).unwrap(), sums);
+    drop((one, other));
+    let catalog = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
+    catalog.pragma_update(None, "user_version", 1).unwrap();
+    drop(catalog);
+    assert_eq!(open(&home).tallies(None).unwrap(), sums);
+}
+
+#[test]
 fn counts_outlive_a_catalog_or_are_made_of_the_datasets() {
     let home = tempfile::tempdir().unwrap();
     let store = open(&home);
@@ -719,11 +743,17 @@ fn counts_outlive_a_catalog_or_are_made_of_the_datasets() {
     capture.start_part("json").unwrap().write_all(b"[]").unwrap();
     let facts = Facts { tokens: Some(9_000), ..Facts::default() };
     capture.commit(Description { facts, ..described("orders") }).unwrap();
-    store.enter_new(&[("shop", "orders", passed(5, 70))]).unwrap();
+    store.enter_new(&[of("shop", "orders", passed(5, 70))]).unwrap();
     let before = store.usage(None).unwrap();
     drop(store);
     let catalog = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
     catalog.pragma_update(None, "user_version", 9).unwrap();
+    drop(catalog);
+    assert_eq!(open(&home).usage(None).unwrap(), before);
+
+    // What an older version has counted is taken over, too.
+    let catalog = rusqlite::Connection::open(home.path().join("catalog.db")).unwrap();
+    catalog.execute_batch("ALTER TABLE usage DROP COLUMN cached; PRAGMA user_version = 7").unwrap();
     drop(catalog);
     assert_eq!(open(&home).usage(None).unwrap(), before);
 

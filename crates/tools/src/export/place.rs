@@ -4,11 +4,11 @@
 use std::{
     fs::{self, File, OpenOptions},
     io,
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
 use forebay_query::QueryError;
+use forebay_system::private;
 
 use crate::{
     Desk, ToolError,
@@ -18,13 +18,13 @@ use crate::{
 
 /// Creates a file that only its owner may read; fails if there is one.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    private::file(OpenOptions::new().write(true).create_new(true)).open(path)
 }
 
-/// The folder of a file that is to be written: of `path`, where there must be none, or that for
-/// exports.
+/// The folder of a file that is to be written: of `path`, where there must be none, or one for what has no
+/// place yet.
 pub(crate) fn folder_of(desk: &Desk, path: Option<&Path>) -> Result<PathBuf, ToolError> {
-    let Some(path) = path else { return Ok(desk.folder("exports")?.canonicalize()?) };
+    let Some(path) = path else { return Ok(desk.scratch()?.canonicalize()?) };
     if path.exists() {
         return refuse!("{} exists already: choose another name.", path.display());
     }
@@ -67,39 +67,9 @@ pub(crate) fn placed(file: &Path, path: &Path) -> Result<PathBuf, ToolError> {
     Ok(path.to_owned())
 }
 
-/// Gives a file the first free name of its kind: `name.csv`, `name-2.csv` and so on.
-pub(crate) fn named(
-    file: &Path,
-    folder: &Path,
-    name: &str,
-    extension: &str,
-) -> Result<PathBuf, ToolError> {
-    let mut number = 1_u64;
-    loop {
-        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-        let path = folder.join(format!("{name}{suffix}.{extension}"));
-        // A link is never made over a file that is there.
-        match fs::hard_link(file, &path) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-            other => return Ok(other.map(|()| path)?),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_file_is_written_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("partial");
-        fs::write(&file, "new").unwrap();
-        fs::write(folder.path().join("a.csv"), "old").unwrap();
-        let path = named(&file, folder.path(), "a", "csv").unwrap();
-        assert_eq!(path.file_name().unwrap(), "a-2.csv");
-        assert_eq!(fs::read_to_string(folder.path().join("a.csv")).unwrap(), "old");
-    }
 
     #[test]
     fn a_file_that_cannot_be_written_is_told_by_its_own_name() {

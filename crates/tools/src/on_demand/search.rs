@@ -6,16 +6,22 @@ use forebay_proxy::upstream::{OfferedTool, State};
 use serde_json::{Value, json};
 
 use crate::{
-    Servers, ToolError, arguments::Arguments, budget::Budget, error::refuse, json, reply::Reply,
+    Finder, Servers, ToolError, arguments::Arguments, budget::Budget, error::refuse, json,
+    reply::Reply,
 };
 
 /// More would be read by nobody.
 const MOST: usize = 20;
+/// How much of a description is compared by its meaning.
+const DESCRIPTION_CHARS: usize = 500;
+/// What is nearer to a query than this fits it, whatever its words are.
+const NEAR: f64 = 0.35;
 
 pub(crate) fn answer(
     arguments: &Arguments,
     budget: Budget,
     servers: &dyn Servers,
+    finder: Option<&dyn Finder>,
 ) -> Result<Reply, ToolError> {
     let query = arguments.optional_text("query")?.unwrap_or_default();
     let server = arguments.optional_text("server")?;
@@ -42,7 +48,7 @@ pub(crate) fn answer(
     let mut members = if query.trim().is_empty() {
         overview(&tools, budget)
     } else {
-        found(&ranked(&tools, &query), budget)
+        found(&ranked(&tools, &query, finder), budget)
     };
     if !unknown.is_empty() {
         members.push(json::member("not_searched", &json!(unknown).to_string()));
@@ -116,9 +122,27 @@ fn described(tool: &OfferedTool, with_schema: bool) -> String {
     json::object(members)
 }
 
-/// The tools that fit the words, the best first: words that few tools have count more, and those in a name
-/// more than those in a description.
-fn ranked<'t>(tools: &[&'t OfferedTool], query: &str) -> Vec<&'t OfferedTool> {
+/// The tools that fit, the best first: by their words and, where that can be told at once, by their meaning.
+fn ranked<'t>(
+    tools: &[&'t OfferedTool],
+    query: &str,
+    finder: Option<&dyn Finder>,
+) -> Vec<&'t OfferedTool> {
+    let by_words = by_words(tools, query);
+    let by_meaning = finder.and_then(|finder| by_meaning(tools, query, finder));
+    let scores = match by_meaning {
+        Some(by_meaning) => fused(&by_words, &by_meaning),
+        None => by_words,
+    };
+    let fitting = scores.into_iter().zip(tools.iter().copied());
+    let mut fitting: Vec<(f64, &OfferedTool)> = fitting.filter(|(score, _)| *score > 0.0).collect();
+    fitting.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    fitting.into_iter().map(|(_, tool)| tool).collect()
+}
+
+/// How well each tool fits the words: words that few tools have count more, and those in a name more than
+/// those in a description.
+fn by_words(tools: &[&OfferedTool], query: &str) -> Vec<f64> {
     let texts: Vec<Text> = tools.iter().map(|tool| Text::of(tool)).collect();
     let wanted = words(query);
     let mut weights: HashMap<&str, f64> = HashMap::new();
@@ -131,14 +155,31 @@ fn ranked<'t>(tools: &[&'t OfferedTool], query: &str) -> Vec<&'t OfferedTool> {
     let score = |text: &Text| {
         wanted.iter().map(|word| text.weight(word) * weights[word.as_str()]).sum::<f64>()
     };
-    let mut fitting: Vec<(f64, &OfferedTool)> = texts
-        .iter()
-        .map(score)
-        .zip(tools.iter().copied())
-        .filter(|(score, _)| *score > 0.0)
-        .collect();
-    fitting.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    fitting.into_iter().map(|(_, tool)| tool).collect()
+    texts.iter().map(score).collect()
+}
+
+/// How near the description of each tool is to the query, from 0 to 1; `None` if that cannot be told at once.
+fn by_meaning(tools: &[&OfferedTool], query: &str, finder: &dyn Finder) -> Option<Vec<f64>> {
+    let text = |tool: &&OfferedTool| {
+        let definition: Value = serde_json::from_slice(&tool.definition).unwrap_or_default();
+        let description = definition["description"].as_str().unwrap_or_default();
+        let beginning: String = description.chars().take(DESCRIPTION_CHARS).collect();
+        format!("{} ({}): {beginning}", words(&tool.own).join(" "), tool.server)
+    };
+    let texts: Vec<String> = tools.iter().map(text).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let near = finder.rank(query, &texts).filter(|near| near.len() == tools.len())?;
+    Some(near.into_iter().map(f64::from).collect())
+}
+
+/// Both scores as one, from 0 to 2. One that has none of the words must be near to fit at all.
+fn fused(by_words: &[f64], by_meaning: &[f64]) -> Vec<f64> {
+    let most = by_words.iter().copied().fold(0.0, f64::max);
+    let one = |(words, meaning): (&f64, &f64)| {
+        let words = if most > 0.0 { words / most } else { 0.0 };
+        if words == 0.0 && *meaning < NEAR { 0.0 } else { words + meaning.max(0.0) }
+    };
+    by_words.iter().zip(by_meaning).map(one).collect()
 }
 
 /// The words of a tool, by where they stand.
@@ -199,7 +240,7 @@ fn is_beginning(one: &str, other: &str) -> bool {
 
 /// The words of a text, in small letters and without a plural's end: `listPull_requests` has `list`, `pull` and
 /// `request`.
-fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;
     for letter in text.chars() {
@@ -232,7 +273,9 @@ const COMMON: [&str; 24] = [
 pub(super) mod tests {
     use std::sync::Arc;
 
-    use forebay_proxy::{router::UpstreamName, upstream::Standing};
+    use forebay_proxy::{chain::Caller, router::UpstreamName, upstream::Standing};
+    use forebay_search::{Found, Question, SearchError};
+    use forebay_store::Viewer;
 
     use super::*;
     use crate::definitions::Tool;
@@ -284,12 +327,14 @@ pub(super) mod tests {
         fn leading_to(&self, server: &UpstreamName, tool: &str) -> String {
             format!("{server}__{tool}")
         }
+
+        fn learn(&self, _: &Caller) {}
     }
 
     fn asked(given: Value, tokens: u64) -> Value {
         let arguments = Arguments::new(Tool::Search, given).unwrap();
         let budget = Budget { tokens, bytes: None };
-        let reply = answer(&arguments, budget, &Behind::some()).unwrap().into_json();
+        let reply = answer(&arguments, budget, &Behind::some(), None).unwrap().into_json();
         let reply: Value = serde_json::from_slice(&reply).unwrap();
         serde_json::from_str(reply["content"][0]["text"].as_str().unwrap()).unwrap()
     }
@@ -338,8 +383,40 @@ pub(super) mod tests {
     fn a_server_that_is_not_there_is_told_with_those_that_are() {
         let arguments =
             Arguments::new(Tool::Search, json!({"query": "x", "server": "gti"})).unwrap();
-        let error = answer(&arguments, Budget::NONE, &Behind::some()).unwrap_err();
+        let error = answer(&arguments, Budget::NONE, &Behind::some(), None).unwrap_err();
         assert!(error.told().contains("The servers are: git, time, slow."), "{}", error.told());
+    }
+
+    /// Knows how near some texts are.
+    struct Near(&'static [(&'static str, f32)]);
+
+    impl Finder for Near {
+        fn find(&self, _: &Question, _: &Viewer) -> Result<Found, SearchError> {
+            Ok(Found::default())
+        }
+
+        fn rank(&self, _: &str, texts: &[&str]) -> Option<Vec<f32>> {
+            let near = |text: &&str| self.0.iter().find(|(part, _)| text.contains(part));
+            let all = texts.iter().map(|text| near(text).map_or(0.1, |(_, near)| *near));
+            (!self.0.is_empty()).then(|| all.collect())
+        }
+    }
+
+    #[test]
+    fn meaning_adds_what_words_do_not_find_and_without_it_their_order_stays() {
+        let behind = Behind::some();
+        let tools: Vec<&OfferedTool> = behind.0.iter().collect();
+        let names = |query: &str, finder: Option<&dyn Finder>| {
+            let ranked = ranked(&tools, query, finder);
+            ranked.into_iter().map(|tool| tool.own.to_string()).collect::<Vec<_>>()
+        };
+        let by_words = names("current time", None);
+        assert_eq!(by_words, ["get_current_time", "convert_time"]);
+        assert_eq!(names("current time", Some(&Near(&[]))), by_words, "no vectors yet");
+        let near: &dyn Finder = &Near(&[("commit logs", 0.6), ("new branch", 0.3)]);
+        assert_eq!(names("history of changes", None), Vec::<String>::new());
+        assert_eq!(names("history of changes", Some(near)), ["log"], "one that is near enough");
+        assert_eq!(names("create a branch", Some(near)), ["createBranch", "log"]);
     }
 
     #[test]

@@ -126,6 +126,11 @@ impl Condition {
         Self::new(field, operator(name)?, value)
     }
 
+    /// What the field is held against, as a text.
+    pub(super) fn held_against(&self) -> String {
+        plain(&self.value)
+    }
+
     pub(super) fn sql(&self, column: &Column) -> String {
         let name = comparable(column);
         let value = |value: &Value| typed(column, value);

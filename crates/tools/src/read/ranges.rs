@@ -25,7 +25,7 @@ impl Range {
         (from >= first && to.is_none_or(|to| to >= from)).then_some(Self { from, to })
     }
 
-    pub(super) fn read(name: &str, given: &Value, first: u64) -> Result<Self, ToolError> {
+    pub(crate) fn read(name: &str, given: &Value, first: u64) -> Result<Self, ToolError> {
         let text = match given {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),

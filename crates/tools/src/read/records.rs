@@ -26,7 +26,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// The first rows of a query: as many as `max_bytes` allow.
-    fn ask(&self, sql: &str, rows: u64, max_bytes: u64) -> Result<Selected, ToolError> {
+    pub(super) fn ask(&self, sql: &str, rows: u64, max_bytes: u64) -> Result<Selected, ToolError> {
         let query = Query { sql: sql.to_owned(), dataset: None, with_places: true };
         Ok(self.desk.service().select(&query, rows, max_bytes, self.observer)?)
     }
@@ -40,16 +40,9 @@ pub(super) fn page(
 ) -> Result<Reading, ToolError> {
     let budget = reader.budget;
     let table = Table::find(reader, dataset, table)?;
-    let fields: Vec<&Column> =
-        page.fields.iter().map(|field| table.column(field)).collect::<Result<_, _>>()?;
+    let fields = table.columns_of(page)?;
     let selection = Selection::of(&table, page)?;
-    let total = if selection.filter.is_empty() {
-        table.records
-    } else {
-        let sql = format!("SELECT count(*) FROM {}{}", table.name, selection.filter);
-        let count = reader.ask(&sql, 1, u64::MAX)?.rows;
-        count.first().and_then(|row| row.trim_matches(['[', ']']).parse().ok()).unwrap_or(0)
-    };
+    let total = table.total(reader, &selection)?;
     page.part.check(total, "record")?;
     let records = table.records(reader, &selection, page, &fields)?;
     let wanted = page.part.limit.min(total.saturating_sub(page.part.offset));
@@ -75,31 +68,74 @@ pub(super) fn page(
     Ok(Reading { json, note })
 }
 
+/// All records of a part, for whoever does not read them by pages.
+pub(crate) struct Records<'a> {
+    pub(crate) desk: &'a Desk,
+    pub(crate) dataset: &'a Dataset,
+    /// Which table, as in [`super::Request`].
+    pub(crate) table: &'a str,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+impl Records<'_> {
+    /// Each of them as JSON; `None` if they have more than `max_bytes` together.
+    pub(crate) fn all(
+        &self,
+        page: &Page,
+        max_bytes: u64,
+    ) -> Result<Option<Vec<String>>, ToolError> {
+        let reader = self.reader(max_bytes);
+        let table = Table::find(&reader, self.dataset, self.table)?;
+        let fields = table.columns_of(page)?;
+        page.part.check(table.records, "record")?;
+        let records = table.records(&reader, &Selection::of(&table, page)?, page, &fields)?;
+        let wanted = page.part.limit.min(table.records.saturating_sub(page.part.offset));
+        let bytes: u64 = records.iter().map(|record| record.len() as u64 + 1).sum();
+        Ok((records.len() as u64 >= wanted && bytes <= max_bytes).then_some(records))
+    }
+
+    /// The query that gives them.
+    pub(crate) fn sql(&self, page: &Page) -> Result<String, ToolError> {
+        let table = Table::find(&self.reader(u64::MAX), self.dataset, self.table)?;
+        let fields = table.columns_of(page)?;
+        page.part.check(table.records, "record")?;
+        let columns = if fields.is_empty() { table.columns.iter().collect() } else { fields };
+        let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
+        let (limit, offset) = (page.part.limit, page.part.offset);
+        Ok(format!("SELECT {} FROM {} LIMIT {limit} OFFSET {offset}", names.join(", "), table.name))
+    }
+
+    fn reader(&self, max_bytes: u64) -> Reader<'_> {
+        let budget = Budget { tokens: u64::MAX, bytes: Some(max_bytes) };
+        Reader { desk: self.desk, budget, observer: self.observer }
+    }
+}
+
 /// A table, and what it is made of.
-struct Table<'d> {
+pub(super) struct Table<'d> {
     dataset: &'d Dataset,
     /// As it is written in SQL.
-    name: String,
+    pub(super) name: String,
     records: u64,
-    columns: Vec<Column>,
+    pub(super) columns: Vec<Column>,
     /// What the fields of the columns are called in the payload.
     fields: Vec<String>,
     /// How many of these there are; behind them come those that SQL has besides.
     own: usize,
     /// Records stand in the payload as JSON.
-    is_written: bool,
+    pub(super) is_written: bool,
     /// The columns that stand elsewhere: keys, and what is said of the records' parents.
     foreign: Vec<usize>,
 }
 
 /// Which records, as SQL.
-struct Selection {
-    filter: String,
-    order: String,
+pub(super) struct Selection {
+    pub(super) filter: String,
+    pub(super) order: String,
 }
 
 impl Selection {
-    fn of(table: &Table<'_>, page: &Page) -> Result<Self, ToolError> {
+    pub(super) fn of(table: &Table<'_>, page: &Page) -> Result<Self, ToolError> {
         let mut parts = Vec::new();
         for condition in &page.filter {
             parts.push(condition.sql(table.column(&condition.field)?));
@@ -122,7 +158,11 @@ impl Selection {
 }
 
 impl<'d> Table<'d> {
-    fn find(reader: &Reader<'_>, dataset: &'d Dataset, suffix: &str) -> Result<Self, ToolError> {
+    pub(super) fn find(
+        reader: &Reader<'_>,
+        dataset: &'d Dataset,
+        suffix: &str,
+    ) -> Result<Self, ToolError> {
         let names = table_names(dataset);
         let Some(index) = names.iter().position(|name| name.eq_ignore_ascii_case(suffix)) else {
             let known: Vec<String> =
@@ -167,7 +207,30 @@ impl<'d> Table<'d> {
             table.fields = columns.iter().map(|column| column.name.clone()).collect();
         }
         table.columns = columns;
+        if count.is_none() {
+            // Nobody has counted the lines of a text.
+            table.records = table.counted(reader, "")?;
+        }
         Ok(table)
+    }
+
+    /// How many records are selected.
+    pub(super) fn total(
+        &self,
+        reader: &Reader<'_>,
+        selection: &Selection,
+    ) -> Result<u64, ToolError> {
+        if selection.filter.is_empty() {
+            return Ok(self.records);
+        }
+        self.counted(reader, &selection.filter)
+    }
+
+    fn counted(&self, reader: &Reader<'_>, filter: &str) -> Result<u64, ToolError> {
+        let sql = format!("SELECT count(*) FROM {}{filter}", self.name);
+        let count = reader.ask(&sql, 1, u64::MAX)?.rows;
+        let count = count.first().and_then(|row| row.trim_matches(['[', ']']).parse().ok());
+        Ok(count.unwrap_or(0))
     }
 
     /// The records of a page, each as JSON.
@@ -241,7 +304,7 @@ impl<'d> Table<'d> {
                 .map(|(name, cell)| member(name, cell))
                 .collect();
             for (name, value) in members {
-                let name: String = decoded(name);
+                let name: String = json::name(name);
                 if is_wanted(&name) {
                     parts.push(member(&name, value));
                 }
@@ -253,7 +316,7 @@ impl<'d> Table<'d> {
         Ok(Some(records))
     }
 
-    fn rows(
+    pub(super) fn rows(
         &self,
         reader: &Reader<'_>,
         columns: &str,
@@ -269,8 +332,13 @@ impl<'d> Table<'d> {
         Ok(reader.ask(&sql, limit, reader.budget.max_bytes())?.rows)
     }
 
+    /// The columns of the fields that a page names.
+    pub(super) fn columns_of(&self, page: &Page) -> Result<Vec<&Column>, ToolError> {
+        page.fields.iter().map(|field| self.column(field)).collect()
+    }
+
     /// The column of a field, by what that is called in the payload or in SQL.
-    fn column(&self, field: &str) -> Result<&Column, ToolError> {
+    pub(super) fn column(&self, field: &str) -> Result<&Column, ToolError> {
         match self.fields.iter().position(|known| known == field) {
             Some(index) => Ok(&self.columns[index]),
             None => column(&self.columns, field),
@@ -278,7 +346,7 @@ impl<'d> Table<'d> {
     }
 
     /// What the field of a column is called in the payload.
-    fn field<'a>(&'a self, column: &'a Column) -> &'a str {
+    pub(super) fn field<'a>(&'a self, column: &'a Column) -> &'a str {
         let index = self.columns.iter().position(|it| it.name == column.name);
         index.and_then(|index| self.fields.get(index)).map_or(&column.name, String::as_str)
     }
@@ -302,7 +370,7 @@ fn cut(record: &str, budget: Budget) -> String {
         let members = walk::members(record.as_bytes()).into_iter().flatten();
         let parts: Vec<String> = members
             .map(|(name, value)| {
-                json::member(&decoded(name), &render::shortened_value(value, longest))
+                json::member(&json::name(name), &render::shortened_value(value, longest))
             })
             .collect();
         let record = format!("{{{}}}", parts.join(","));
@@ -317,12 +385,6 @@ fn cut(record: &str, budget: Budget) -> String {
 fn foreign(fields: &[Field]) -> Vec<usize> {
     let fields = fields.iter().enumerate();
     fields.filter(|(_, field)| field.carried.is_some()).map(|(index, _)| index).collect()
-}
-
-/// The text of a member's name, which is given without its quotes.
-fn decoded(name: &[u8]) -> String {
-    let quoted = [b"\"", name, b"\""].concat();
-    serde_json::from_slice(&quoted).unwrap_or_else(|_| String::from_utf8_lossy(name).into_owned())
 }
 
 fn member(name: &str, value: &[u8]) -> String {

@@ -3,14 +3,14 @@
 
 use forebay_query::{literal, table_name, table_names};
 use forebay_store::{
-    Dataset, Facts,
+    CAUTION, Dataset, Facts, Insight,
     facts::{self, Field, Kind, Summary, Type},
 };
 use forebay_text::identifier;
 use serde_json::{Value, json};
 
 use super::Reading;
-use crate::{brief::brief, budget::Budget, json, list::moment_of};
+use crate::{brief::brief, budget::Budget, json, list::moment_of, paging::SO_FAR};
 
 /// How much is told of each field, the most first.
 const FACTS: [&[Fact]; 4] = [
@@ -33,6 +33,8 @@ enum Fact {
     Lengths,
 }
 
+/// How many files are told.
+const SHOWN_FILES: usize = 10;
 /// How much of a query is told.
 const QUERY_CHARS: usize = 500;
 /// How much is told of the arguments of a call, if that is no more than a quarter of the reply.
@@ -63,8 +65,19 @@ struct Extent {
     has_samples: bool,
 }
 
-/// What is known, as much as fits: without samples, with fewer and fewer facts, then fewer fields.
+/// What is known, and what a model has said, as much as fits: without samples, with fewer and fewer facts, then
+/// fewer fields.
 pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
+    let insight = dataset.findings();
+    Reading { json: with(insight.as_ref(), dataset, budget), note: None }
+}
+
+/// What is known alone, as much as fits.
+pub(super) fn facts_of(dataset: &Dataset, budget: Budget) -> String {
+    with(None, dataset, budget)
+}
+
+fn with(insight: Option<&Insight>, dataset: &Dataset, budget: Budget) -> String {
     let tables = tables(dataset);
     let fields = tables.iter().map(|table| table.fields.len()).max().unwrap_or_default();
     let most = fields.max(outline(dataset).map_or(0, |outline| outline.headings.len()));
@@ -82,12 +95,14 @@ pub(super) fn of(dataset: &Dataset, budget: Budget) -> Reading {
     let arguments = dataset.facts().arguments.as_ref().map(|it| brief(it, room));
     let mut said = String::new();
     for extent in extents {
-        said = told(dataset, &tables, extent, arguments.as_ref());
+        // What a model said goes with the last facts.
+        let insight = insight.filter(|_| !extent.facts.is_empty());
+        said = told(dataset, &tables, extent, arguments.as_ref(), insight);
         if budget.holds(&said) {
             break;
         }
     }
-    Reading { json: said, note: None }
+    said
 }
 
 fn told(
@@ -95,6 +110,7 @@ fn told(
     tables: &[Known<'_>],
     extent: Extent,
     arguments: Option<&Value>,
+    insight: Option<&Insight>,
 ) -> String {
     let Extent { facts, items: shown, has_samples } = extent;
     let metadata = dataset.metadata();
@@ -107,7 +123,43 @@ fn told(
         json::member("bytes", &metadata.bytes().to_string()),
     ];
     members.extend(arguments.map(|value| json::member("arguments", &value.to_string())));
-    let Facts { format, tokens, envelope, query, other_tables, samples, .. } = &description.facts;
+    members.extend(insight.map(|insight| {
+        let Insight { key_findings, actionable_insights, metadata: _, model, reused } = insight;
+        let mut said = json!({
+            "caution": CAUTION, "keyFindings": key_findings,
+            "actionableInsights": actionable_insights, "by": model,
+        });
+        if let Some(reused) = reused {
+            said["reused"] = json!(reused);
+        }
+        json::member("insights", &said.to_string())
+    }));
+    let Facts {
+        files,
+        format,
+        edition,
+        made_from,
+        tokens,
+        envelope,
+        query,
+        other_tables,
+        samples,
+        ..
+    } = &description.facts;
+    if edition.is_some() {
+        members.push(json::member("holds", &json!(SO_FAR).to_string()));
+    }
+    if !made_from.is_empty() {
+        members.push(json::member("made_from", &json!(made_from).to_string()));
+    }
+    if !files.is_empty() {
+        let shown: Vec<&facts::File> = files.iter().take(SHOWN_FILES).collect();
+        members.push(json::member("files", &json!(shown).to_string()));
+        let left_out = files.len().saturating_sub(SHOWN_FILES);
+        if left_out > 0 {
+            members.push(json::member("files_left_out", &left_out.to_string()));
+        }
+    }
     members
         .extend(format.as_deref().map(|it| json::member("format", &Value::from(it).to_string())));
     members.extend(tokens.map(|tokens| json::member("tokens", &tokens.to_string())));
@@ -299,4 +351,38 @@ fn one(field: &Named<'_>, facts: &[Fact]) -> String {
     }
     known.extend(field.local_column.as_ref().map(|local| ("local_time_in", json!(local))));
     json::object(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_store::{InsightMetadata, Reused};
+
+    use super::*;
+    use crate::testing::Stage;
+
+    #[test]
+    fn what_a_model_said_is_told_with_a_caution_and_where_it_comes_from() {
+        let stage = Stage::new();
+        let (first, second) = (stage.keep_records("list", 2), stage.keep_records("list", 2));
+        let reused = Reused { from: first.id().clone(), similarity: 0.75, age_seconds: 60 };
+        let mut insight = Insight {
+            key_findings: vec!["Something is there.".to_owned()],
+            actionable_insights: Vec::new(),
+            metadata: InsightMetadata::of(&second),
+            model: "a-model".to_owned(),
+            reused: None,
+        };
+        let budget = Budget { tokens: 8_000, bytes: None };
+        let mut told = |reused: Option<Reused>| -> Value {
+            insight.reused = reused;
+            assert!(stage.desk.store().unwrap().put_findings(&second, &insight).unwrap());
+            let told: Value = serde_json::from_str(&of(&second, budget).json).unwrap();
+            told["insights"].clone()
+        };
+        let own = told(None);
+        assert_eq!((&own["caution"], &own["by"]), (&json!(CAUTION), &json!("a-model")));
+        assert_eq!(own.get("reused"), None);
+        let marked = json!({"from": first.id().as_str(), "similarity": 0.75, "ageSeconds": 60});
+        assert_eq!(told(Some(reused))["reused"], marked);
+    }
 }

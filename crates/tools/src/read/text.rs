@@ -75,8 +75,15 @@ pub(super) fn open(
             dataset.id()
         );
     }
-    // The last part is what stands between the payloads.
-    let payloads = dataset.metadata().parts.len().saturating_sub(1).max(1);
+    let part = part_of(dataset, block)?;
+    let held = dataset.open(part)?;
+    let payload = desk.store()?.map(dataset, part)?;
+    Ok(Text { payload, _held: held })
+}
+
+/// The place of a payload: the one that is asked for, or the one that the summary is about.
+pub(crate) fn part_of(dataset: &Dataset, block: Option<usize>) -> Result<usize, ToolError> {
+    let payloads = dataset.payload_count();
     let part = block.unwrap_or_else(|| dataset.main_part());
     if part >= payloads {
         return refuse!(
@@ -85,9 +92,7 @@ pub(super) fn open(
             counted(payloads, "block")
         );
     }
-    let held = dataset.open(part)?;
-    let payload = desk.store()?.map(dataset, part)?;
-    Ok(Text { payload, _held: held })
+    Ok(part)
 }
 
 /// A page of lines.

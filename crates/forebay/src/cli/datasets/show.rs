@@ -4,10 +4,11 @@ use std::io::Write;
 
 use anyhow::Result;
 use forebay_store::{
-    Dataset,
+    Artifact, CAUTION, Dataset, Insight, Metadata,
     facts::{self, Field, Kind, Type},
 };
 use forebay_tools::brief;
+use serde::Serialize;
 
 use crate::cli::{
     figures::{counted, grouped, size},
@@ -37,8 +38,21 @@ pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
     facts.extend(arguments.map(|arguments| {
         ("Arguments", harmless(&brief(arguments, MAX_ARGUMENTS_CHARS).to_string()))
     }));
+    if description.facts.edition.is_some() {
+        facts.push(("Holds", forebay_tools::SO_FAR.to_owned()));
+    }
+    let made_from = &description.facts.made_from;
+    if !made_from.is_empty() {
+        facts.push(("Made from", harmless(&made_from.join(", "))));
+    }
     facts.extend(description.record_count.map(|records| ("Records", grouped(records))));
+    let own: Vec<String> = dataset.own_tags().iter().map(ToString::to_string).collect();
+    if !own.is_empty() {
+        facts.push(("Tags", own.join(", ")));
+    }
     facts.push(("File", dataset.path(dataset.main_part()).display().to_string()));
+    let files = description.facts.files.iter().filter_map(|file| dataset.artifact(file.block));
+    facts.extend(files.map(|file| ("Holds", harmless(&told(&file)))));
     writeln!(screen, "{}\n", dataset.id())?;
     for (name, fact) in facts {
         writeln!(screen, "{name:9}  {fact}")?;
@@ -48,11 +62,49 @@ pub(crate) fn print(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
     }
     match (&description.facts.tables, &description.schema) {
         (Some(tables), _) => {
-            tables.iter().try_for_each(|table| print_table(dataset, table, screen))
+            tables.iter().try_for_each(|table| print_table(dataset, table, screen))?;
         }
-        (None, Some(schema)) => print_schema(&schema.fields, screen),
-        (None, None) => Ok(()),
+        (None, Some(schema)) => print_schema(&schema.fields, screen)?,
+        (None, None) => {}
     }
+    dataset.findings().map_or(Ok(()), |insight| print_findings(&insight, screen))
+}
+
+/// Prints what a model has said of a dataset.
+fn print_findings(insight: &Insight, screen: &mut Screen) -> Result<()> {
+    writeln!(screen, "\n{CAUTION}\nKey findings ({}):", harmless(&insight.by()))?;
+    for line in &insight.key_findings {
+        writeln!(screen, "- {}", harmless(line))?;
+    }
+    if !insight.actionable_insights.is_empty() {
+        writeln!(screen, "Actionable insights:")?;
+    }
+    for line in &insight.actionable_insights {
+        writeln!(screen, "- {}", harmless(line))?;
+    }
+    Ok(())
+}
+
+/// Prints the metadata file as JSON, with the tags and the findings that stand beside it.
+pub(crate) fn print_json(dataset: &Dataset, screen: &mut Screen) -> Result<()> {
+    #[derive(Serialize)]
+    struct Tagged<'d> {
+        #[serde(flatten)]
+        metadata: &'d Metadata,
+        tags: Vec<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        findings: Option<Insight>,
+    }
+    let tagged =
+        Tagged { metadata: dataset.metadata(), tags: dataset.tags(), findings: dataset.findings() };
+    Ok(writeln!(screen, "{}", serde_json::to_string_pretty(&tagged)?)?)
+}
+
+/// A file that a dataset holds, in a line.
+pub(crate) fn told(file: &Artifact) -> String {
+    let Artifact { block, name, media_type, bytes, description, .. } = file;
+    let more = description.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+    format!("{name} ({media_type}, {}{more}), block {block}", counted(*bytes, "byte"))
 }
 
 /// Prints the query that a dataset is the result of.

@@ -1,11 +1,8 @@
 //! `forebay datasets rm` and `gc`: what goes, by choice or by age and quota.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    process::ExitCode,
-};
+use std::{io::Write, process::ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use forebay_query::Observer;
 use forebay_store::{Collected, Dataset, Entry, Filter, Retention, Store};
@@ -15,6 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     cli::{
         ask::Interrupted,
+        confirm::is_confirmed,
         datasets::find,
         exit::Exit,
         figures::{counted, grouped, size},
@@ -106,7 +104,8 @@ fn rm_fitting(arguments: &RmArguments, store: &Store, out: &mut Screen) -> Resul
         return Ok(ExitCode::SUCCESS);
     }
     let what = format!("{} ({})", counted(going.len() as u64, "dataset"), size(stored(&going)));
-    if !arguments.yes && !is_confirmed(&what)? {
+    let without = format!("this would remove {what}");
+    if !arguments.yes && !is_confirmed(&format!("Remove {what}?"), &without)? {
         writeln!(out, "Nothing is removed.")?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -117,20 +116,6 @@ fn rm_fitting(arguments: &RmArguments, store: &Store, out: &mut Screen) -> Resul
     let (removed, in_use) = (grouped(removed), grouped(in_use));
     writeln!(out, "{removed} removed, {in_use} in use{staying}.")?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Asks whoever sits at the terminal; without one, nobody can agree.
-fn is_confirmed(what: &str) -> Result<bool> {
-    if !io::stdin().is_terminal() {
-        let said = format!("this would remove {what}; say `--yes` to do so without being asked");
-        return Err(Exit::Refused.told(said));
-    }
-    let mut stderr = io::stderr();
-    write!(stderr, "Remove {what}? [y/N] ")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer).context("cannot read the answer")?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 pub(super) fn gc(

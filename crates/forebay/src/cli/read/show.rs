@@ -87,6 +87,17 @@ pub(super) fn bytes(json: &str, screen: &mut Screen) -> Result<()> {
 }
 
 #[derive(Deserialize)]
+struct Encoded {
+    base64: String,
+}
+
+/// Bytes of a file that is no text.
+pub(super) fn base64(json: &str, screen: &mut Screen) -> Result<()> {
+    let Encoded { base64 } = serde_json::from_str(json)?;
+    Ok(writeln!(screen, "{base64}")?)
+}
+
+#[derive(Deserialize)]
 struct Matches {
     matches: Vec<Match>,
     total_matches: u64,

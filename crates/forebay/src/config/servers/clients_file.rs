@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use jsonc_parser::{CollectOptions, ParseOptions, ast, common::Ranged, parse_to_ast};
+use forebay_clients::notation;
+use jsonc_parser::{CollectOptions, ast, common::Ranged, parse_to_ast};
 
 use super::{
     Server,
@@ -23,13 +24,26 @@ use crate::{
 };
 
 /// Some clients keep much else in the same file.
-const MAX_MIB: u64 = 64;
+pub(super) const MAX_MIB: u64 = 64;
 
 /// Where the servers are: as most clients have it, VS Code, Zed.
 const TABLES: [&str; 3] = ["mcpServers", "servers", "context_servers"];
 
 /// What is read of an entry. All else is for the client.
-const READ: [&str; 8] = [COMMAND, "args", "env", "cwd", URL, "headers", "enabled", "timeout"];
+/// `forebay install --gateway` writes the last three.
+const READ: [&str; 11] = [
+    COMMAND,
+    "args",
+    "env",
+    "cwd",
+    URL,
+    "headers",
+    "enabled",
+    "timeout",
+    "start_timeout",
+    "allow_tools",
+    "deny_tools",
+];
 
 /// Other names for `url`. One that is there goes before `url`.
 const URLS: [&str; 2] = ["httpUrl", "serverUrl"];
@@ -77,21 +91,18 @@ fn read(path: &Path, text: &str, variables: &Variables) -> (Vec<Server>, Vec<Pro
     (servers, problems)
 }
 
+/// Makes sure that all that a file says of its servers could be used, or says what could not.
+pub(crate) fn can_be_read(text: &str) -> Result<(), String> {
+    let (_, problems) = read(Path::new(""), text, &[]);
+    match problems.first() {
+        Some(problem) => Err(problem.what().to_owned()),
+        None => Ok(()),
+    }
+}
+
 /// The entries of a file, or why there are none.
 fn entries(text: &str) -> Result<Vec<Member>, Mistake> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &notation()).map_err(|error| {
         Mistake::new(error.range().start, format!("this is no JSON: {}", error.kind()))
     })?;
     let Some(ast::Value::Object(root)) = &parsed.value else {
@@ -111,7 +122,17 @@ fn entries(text: &str) -> Result<Vec<Member>, Mistake> {
     }
 }
 
-fn server(
+/// All that a file holds, if it can be understood.
+pub(super) fn root(text: &str) -> Vec<Member> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &notation());
+    match parsed.ok().and_then(|parsed| parsed.value) {
+        Some(ast::Value::Object(root)) => members(&root),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// The server that an entry has, or all that is wrong with it.
+pub(super) fn server(
     name: &str,
     at: usize,
     entry: &Node,

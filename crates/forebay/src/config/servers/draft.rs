@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use forebay_intercept::{Glob, Keeping};
 
 use forebay_proxy::upstream::Sharing;
+use forebay_tools::PagingRule;
 
 use super::{Server, Start, Way};
 
@@ -13,6 +14,7 @@ use super::{Server, Start, Way};
 pub(in crate::config) struct Draft {
     pub(super) program: String,
     pub(super) arguments: Vec<String>,
+    pub(super) shown_arguments: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
     pub(super) directory: Option<PathBuf>,
     pub(super) url: String,
@@ -26,6 +28,7 @@ pub(in crate::config) struct Draft {
     pub(super) allow: Vec<Glob>,
     pub(super) deny: Vec<Glob>,
     pub(super) keeping: Keeping,
+    pub(super) paging: Vec<PagingRule>,
     pub(super) watch: Vec<PathBuf>,
     pub(super) lacks: Vec<String>,
 }
@@ -35,6 +38,7 @@ impl Default for Draft {
         Self {
             program: String::new(),
             arguments: Vec::new(),
+            shown_arguments: Vec::new(),
             environment: Vec::new(),
             directory: None,
             url: String::new(),
@@ -48,6 +52,7 @@ impl Default for Draft {
             allow: Vec::new(),
             deny: Vec::new(),
             keeping: Keeping::default(),
+            paging: Vec::new(),
             watch: Vec::new(),
             lacks: Vec::new(),
         }
@@ -80,6 +85,7 @@ impl Draft {
         Server {
             name: name.to_owned(),
             way,
+            shown_arguments: self.shown_arguments,
             is_enabled: self.is_enabled,
             start: self.start,
             sharing: self.sharing,
@@ -88,6 +94,7 @@ impl Draft {
             allow: self.allow,
             deny: self.deny,
             keeping: self.keeping,
+            paging: self.paging,
             watch: self.watch,
             lacks: self.lacks,
         }

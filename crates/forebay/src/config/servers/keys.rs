@@ -12,6 +12,7 @@ use crate::config::{
 
 /// How a server is started, and what goes with it.
 pub(in crate::config) const COMMAND: &str = "command";
+pub(in crate::config) const ARGUMENTS: &str = "args";
 pub(in crate::config) const OF_COMMAND: [&str; 4] = ["args", "env", "cwd", "watch"];
 /// Where a server is, and what goes with it.
 pub(in crate::config) const URL: &str = "url";
@@ -35,7 +36,7 @@ pub(in crate::config) const KEYS: &[Setting<Draft>] = &[
         kind: Kind::Program(|server, program| server.program = program),
     },
     Setting {
-        key: "args",
+        key: ARGUMENTS,
         default: "[]",
         meaning: "What it is started with.",
         kind: Kind::Texts(|server, arguments| server.arguments = arguments),
@@ -148,6 +149,12 @@ pub(in crate::config) const KEYS: &[Setting<Draft>] = &[
         default: "[]",
         meaning: "Which of its tools are not offered, whatever `allow_tools` says.",
         kind: Kind::Patterns(|server, patterns| server.deny = patterns),
+    },
+    Setting {
+        key: "shares_disk",
+        default: "false",
+        meaning: "Whether it can read files of this machine, as this user: then a reference in place of a file's path becomes the path of a file.",
+        kind: Kind::Switch(|server, on| server.keeping.shares_disk = on),
     },
     Setting {
         key: "threshold",

@@ -31,7 +31,7 @@ pub(super) fn check(name: &str) -> Result<(), String> {
 }
 
 /// A name that can be, made of one that need not be, and none of those that are `taken`.
-pub(super) fn fitted(name: &str, taken: &[String]) -> String {
+pub(crate) fn fitted(name: &str, taken: &[String]) -> String {
     let mut fitted: String = name.chars().map(|it| if fits(it) { it } else { '-' }).collect();
     while fitted.contains(SEPARATOR) {
         fitted = fitted.replace(SEPARATOR, "_");

@@ -6,7 +6,7 @@ use super::{
     Server,
     draft::Draft,
     expansion::expand,
-    keys::{COMMAND, EXPANDED, KEYS, OF_COMMAND, OF_URL, TOOLS, URL},
+    keys::{ARGUMENTS, COMMAND, EXPANDED, KEYS, OF_COMMAND, OF_URL, TOOLS, URL},
     name,
 };
 use crate::config::{
@@ -55,7 +55,8 @@ pub(super) fn one(
             (Some(setting), _) => set(&mut draft, setting, value, variables, &mut mistakes),
             (None, Shape::Table(tools)) if key == TOOLS => {
                 let table = format!("servers.{name}.tools");
-                draft.keeping.tools = rules::read(&table, tools, &mut mistakes);
+                let read = rules::read(&table, tools, &mut mistakes);
+                (draft.keeping.tools, draft.paging) = (read.keeping, read.paging);
             }
             (None, _) if key == TOOLS => {
                 let what = format!("`{key}` is a table; write `[servers.{name}.tools.\"list_*\"]`");
@@ -117,6 +118,11 @@ fn set(
     {
         let pairs = members.iter().zip(pairs);
         mistakes.extend(pairs.filter_map(|(member, (_, given))| pair(setting.key, member, given)));
+    }
+    if setting.key == ARGUMENTS {
+        // As they are written: the values of variables are not shown.
+        let written = value.given().texts().unwrap_or_default();
+        draft.shown_arguments = forebay_intercept::command_without_secrets(&written);
     }
     // What has no value yet may well be right.
     let is_whole = mistakes.len() == before && draft.lacks.len() == lacks;

@@ -65,6 +65,7 @@ fn a_server_needs_no_more_than_a_command_or_a_url() {
             environment: vec![],
             directory: None,
         },
+        shown_arguments: vec![],
         is_enabled: true,
         start: Start::Eager,
         sharing: Sharing::Auto,
@@ -73,6 +74,7 @@ fn a_server_needs_no_more_than_a_command_or_a_url() {
         allow: vec![],
         deny: vec![],
         keeping: Keeping::default(),
+        paging: Vec::new(),
         watch: vec![],
         lacks: vec![],
     };
@@ -99,13 +101,14 @@ allow_tools = ["get_*", "a"]
 deny_tools = ["*_all"]
 threshold = 500
 excluded_tools = ["ping"]
+shares_disk = true
 [servers.all.tools."z*"]
 never = true
 [servers.all.tools.a]
 threshold = 7
 "#,
     );
-    let rule = |pattern, when| ToolRule { pattern: Glob::new(pattern), when };
+    let rule = |pattern, when| ToolRule { when: Some(when), ..ToolRule::of(pattern) };
     let expected = Server {
         name: "all".to_owned(),
         way: Way::Command {
@@ -114,6 +117,7 @@ threshold = 7
             environment: pairs(&[("B", "2"), ("A", "1")]),
             directory: Some("/work".into()),
         },
+        shown_arguments: texts(&["-y", "server"]),
         is_enabled: false,
         start: Start::Lazy,
         sharing: Sharing::Apart,
@@ -121,10 +125,12 @@ threshold = 7
         start_timeout: Some(Duration::from_secs(1)),
         allow: globs(&["get_*", "a"]),
         deny: globs(&["*_all"]),
+        paging: Vec::new(),
         keeping: Keeping {
             threshold: Some(500),
             excluded_tools: globs(&["ping"]),
             tools: vec![rule("z*", When::Never), rule("a", When::Over(7))],
+            shares_disk: true,
         },
         watch: vec![],
         lacks: vec![],

@@ -12,8 +12,8 @@ use forebay_testkit::{
 };
 use serde_json::{Value, json};
 
-pub(super) struct Client {
-    pub(super) peer: Peer,
+pub(crate) struct Client {
+    pub(crate) peer: Peer,
     era: Era,
     last_id: u64,
     /// What has come and nobody has asked for yet.
@@ -21,7 +21,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn start(era: Era, command: &mut Command) -> Self {
+    pub(crate) fn start(era: Era, command: &mut Command) -> Self {
         let mut client = Self { peer: Peer::start(command), era, last_id: 0, kept: Vec::new() };
         if era == Era::Legacy {
             let params = json!({
@@ -37,22 +37,22 @@ impl Client {
     }
 
     /// Sends a request and gives its response, the whole message.
-    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         self.response(id)
     }
 
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
     /// Calls a tool and gives the text of its result.
-    pub(super) fn text(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn text(&mut self, tool: &str, arguments: &Value) -> String {
         text_of(&self.call(tool, arguments))
     }
 
     /// Sends a request and gives its id.
-    pub(super) fn send(&mut self, method: &str, params: &Value) -> u64 {
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.last_id += 1;
         let mut params = params.clone();
         if self.era == Era::Modern {
@@ -69,27 +69,27 @@ impl Client {
         self.last_id
     }
 
-    pub(super) fn tell(&mut self, method: &str, params: &Value) {
+    pub(crate) fn tell(&mut self, method: &str, params: &Value) {
         self.write(&json!({ "method": method, "params": params }));
     }
 
     /// Answers what a server has asked.
-    pub(super) fn reply(&mut self, question: &Value, result: &Value) {
+    pub(crate) fn reply(&mut self, question: &Value, result: &Value) {
         self.write(&json!({ "id": question["id"], "result": result }));
     }
 
     /// Waits for the response to a request.
-    pub(super) fn response(&mut self, id: u64) -> Value {
+    pub(crate) fn response(&mut self, id: u64) -> Value {
         self.until(|message| message["id"] == id && message["method"].is_null())
     }
 
     /// Waits for a request or notification with this method.
-    pub(super) fn told(&mut self, method: &str) -> Value {
+    pub(crate) fn told(&mut self, method: &str) -> Value {
         self.until(|message| message["method"] == method)
     }
 
     /// Takes the first message that is meant, of those that have come or will.
-    pub(super) fn until(&mut self, is_meant: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn until(&mut self, is_meant: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.kept.iter().position(&is_meant) {
             return self.kept.remove(at);
         }
@@ -103,19 +103,19 @@ impl Client {
     }
 
     /// Forgets what has come so far, and gives it.
-    pub(super) fn take_kept(&mut self) -> Vec<Value> {
+    pub(crate) fn take_kept(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.kept)
     }
 
     /// The names of all tools, in their order.
-    pub(super) fn tools(&mut self) -> Vec<String> {
+    pub(crate) fn tools(&mut self) -> Vec<String> {
         let list = self.ask("tools/list", &json!({}));
         let tools = list["result"]["tools"].as_array().unwrap_or_else(|| panic!("{list}"));
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
     /// What `list_servers` says of a server.
-    pub(super) fn standing(&mut self, server: &str) -> Value {
+    pub(crate) fn standing(&mut self, server: &str) -> Value {
         let text = self.text("list_servers", &json!({}));
         let told: Value = serde_json::from_str(&text).unwrap();
         let servers = told["servers"].as_array().unwrap();
@@ -123,7 +123,7 @@ impl Client {
     }
 
     /// Waits until `list_servers` says of a server what it should.
-    pub(super) fn until_standing(
+    pub(crate) fn until_standing(
         &mut self,
         server: &str,
         what: &str,
@@ -141,14 +141,14 @@ impl Client {
     }
 
     /// Waits until these servers can be asked, and their tools are known.
-    pub(super) fn until_open(&mut self, servers: &[&str]) {
+    pub(crate) fn until_open(&mut self, servers: &[&str]) {
         for server in servers {
             self.until_standing(server, "open", |it| it["state"] == "open" && it["tools"].is_u64());
         }
     }
 
     /// Leaves as a client does, and waits until the gateway has ended, too.
-    pub(super) fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.peer.close_input();
         assert!(self.peer.wait().success());
     }
@@ -161,12 +161,12 @@ impl Client {
 }
 
 /// The text of a result.
-pub(super) fn text_of(answer: &Value) -> String {
+pub(crate) fn text_of(answer: &Value) -> String {
     let text = answer["result"]["content"][0]["text"].as_str();
     text.unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
 /// The message of an error.
-pub(super) fn error_of(answer: &Value) -> &str {
+pub(crate) fn error_of(answer: &Value) -> &str {
     answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }

@@ -102,7 +102,7 @@ fn no_other_machine_is_let_in_without_a_token() {
 #[test]
 fn what_is_not_there_is_told() {
     let served = in_front_of_a_command(&[]);
-    assert_eq!(served.request("GET", "/", &[], b"").0, 404);
+    assert_eq!(served.request("GET", "/nothing", &[], b"").0, 404);
     assert_eq!(served.request("PUT", "/mcp", &[JSON], b"{}").0, 405);
     assert_eq!(served.request("POST", "/mcp", &[("Content-Type", "text/plain")], b"{}").0, 415);
     let html = ("Accept", "text/html");

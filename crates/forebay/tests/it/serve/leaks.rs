@@ -8,6 +8,7 @@ use forebay_testkit::{
 use serde_json::json;
 
 use super::{INITIALIZE, Served, call, in_front_of, serve};
+use crate::home;
 
 /// Disconnects in every state that a client of that era can be in.
 fn disconnect_everywhere(served: &Served, era: Era) {
@@ -51,20 +52,30 @@ fn disconnect_everywhere(served: &Served, era: Era) {
     }
 }
 
-fn in_front_of_a_short_lived_command() -> Served {
+/// In a store of its own: what other tests have kept is not indexed here.
+fn in_front_of_a_short_lived_command(test: &str) -> Served {
     serve(&["--idle", "0.5", "--grace", "0.2"], |command| {
-        command.env(QUERY_IDLE.0, QUERY_IDLE.1).arg("--").arg(programs::fixture_upstream());
+        command
+            .envs(IDLE)
+            .env("FOREBAY_HOME", home().join(test))
+            .arg("--")
+            .arg(programs::fixture_upstream());
     })
 }
 
-fn in_front_of_a_url(remote: &HttpPeer) -> Served {
+/// The same.
+fn in_front_of_a_url(test: &str, remote: &HttpPeer) -> Served {
     serve(&["--url", &remote.url()], |command| {
-        command.env(QUERY_IDLE.0, QUERY_IDLE.1);
+        command.envs(IDLE).env("FOREBAY_HOME", home().join(test));
     })
 }
 
-/// How soon processes that answer queries end.
-const QUERY_IDLE: (&str, &str) = ("FOREBAY_QUERY_IDLE_TIME", "1");
+/// How soon processes end that answer queries or make vectors, and when these are made.
+const IDLE: [(&str, &str); 3] = [
+    ("FOREBAY_QUERY_IDLE_TIME", "1"),
+    ("FOREBAY_SEARCH_IDLE_TIME", "1"),
+    ("FOREBAY_SEARCH_QUIET_SECONDS", "0"),
+];
 
 /// What a process holds open.
 struct Descriptors {
@@ -135,27 +146,27 @@ fn leaves_nothing(served: &Served, remote: Option<&HttpPeer>, era: Era) {
 
 #[test]
 fn nobody_leaves_anything_behind_in_front_of_a_command_legacy() {
-    let served = in_front_of_a_short_lived_command();
+    let served = in_front_of_a_short_lived_command("leaks_command_legacy");
     leaves_nothing(&served, None, Era::Legacy);
     eventually("all sessions have ended", || served.sessions() == 0);
 }
 
 #[test]
 fn nobody_leaves_anything_behind_in_front_of_a_command_modern() {
-    let served = in_front_of_a_short_lived_command();
+    let served = in_front_of_a_short_lived_command("leaks_command_modern");
     leaves_nothing(&served, None, Era::Modern);
 }
 
 #[test]
 fn nobody_leaves_anything_behind_in_front_of_a_url_legacy() {
     let remote = HttpPeer::fixture();
-    leaves_nothing(&in_front_of_a_url(&remote), Some(&remote), Era::Legacy);
+    leaves_nothing(&in_front_of_a_url("leaks_url_legacy", &remote), Some(&remote), Era::Legacy);
 }
 
 #[test]
 fn nobody_leaves_anything_behind_in_front_of_a_url_modern() {
     let remote = HttpPeer::fixture();
-    leaves_nothing(&in_front_of_a_url(&remote), Some(&remote), Era::Modern);
+    leaves_nothing(&in_front_of_a_url("leaks_url_modern", &remote), Some(&remote), Era::Modern);
 }
 
 #[test]

@@ -20,6 +20,11 @@ fn injected_tools_follow_the_servers_own_in_a_fixed_order() {
         "read-saved-dataset",
         "export-dataset",
         "visualize-dataset",
+        "run_code",
+        "semantic_search",
+        "get_artifact_context",
+        "search_workspace",
+        "get_workspace_file",
     ];
     let list = client.ask("tools/list", &json!({}));
     assert_eq!(names(&list), [&own[..], &injected].concat());
@@ -130,6 +135,13 @@ fn arguments_that_cannot_be_understood_are_told_with_what_to_write() {
         ("list-saved-datasets", json!([1]), "must be an object"),
         ("export-dataset", json!({"format": "pdf"}), "csv, parquet, json, ndjson, xlsx"),
         ("visualize-dataset", json!({"chart": "pie", "x": "a"}), "bar, line, scatter"),
+        ("semantic_search", json!({}), "needs query"),
+        ("semantic_search", json!({"query": "x", "since": "soon"}), "such as 30m, 2h, 7d"),
+        ("get_artifact_context", json!({}), "needs ids"),
+        ("get_artifact_context", json!({"ids": ["x"], "maxTokens": 5}), "50 or more"),
+        ("search_workspace", json!({"tag": "x"}), "did you mean tags"),
+        ("get_workspace_file", json!({"path": "/etc/passwd"}), "is no path in the workspace"),
+        ("get_workspace_file", json!({"path": "../x"}), "is no path in the workspace"),
     ] {
         let reply = client.call(tool, &arguments);
         let error = reply.error().to_lowercase();

@@ -76,6 +76,9 @@ fn all_ways(client: &mut Client, id: &str) -> Vec<(String, Reply)> {
         ("export-dataset", json!({"dataset_id": id, "format": "csv"})),
         ("export-dataset", json!({"query": "FROM file", "format": "xlsx"})),
         ("visualize-dataset", json!({"dataset_id": id, "chart": "histogram", "x": "total"})),
+        ("get_artifact_context", json!({"ids": [id]})),
+        ("get_workspace_file", json!({"path": format!("{id}/data.json")})),
+        ("get_workspace_file", json!({"path": format!("forebay://dataset/{id}")})),
     ];
     let reply = |(tool, arguments): (&str, Value)| {
         (format!("{tool} {arguments}"), client.call(tool, &arguments))
@@ -84,7 +87,7 @@ fn all_ways(client: &mut Client, id: &str) -> Vec<(String, Reply)> {
 }
 
 fn listed(client: &mut Client) -> u64 {
-    let list = client.call("list-saved-datasets", &json!({}));
+    let list = client.call("list-saved-datasets", &json!({"filter": {"tool": "file"}}));
     list.json()["pagination"]["total_count"].as_u64().unwrap()
 }
 
@@ -117,7 +120,8 @@ fn another_project_is_out_of_sight_for_every_tool() {
         let list = client.call("list-saved-datasets", &json!({"filter": {"tool": "file"}}));
         assert_eq!(list.all_text().contains("setting `scope`"), !sees, "{}", list.all_text());
     }
-    assert_eq!(listed(&mut first), 1, "what queries and exports gave is not kept");
+    let all = first.call("list-saved-datasets", &json!({})).json();
+    assert_eq!(all["pagination"]["total_count"], 4, "files are kept, what queries gave is not");
     assert!(all_ways(&mut first, &id).iter().all(|(_, reply)| !reply.is_error()));
 }
 

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     body::{Body, Message},
-    chain::ToClient,
+    chain::{ToClient, ToUpstream, Ways},
     limits,
     relay::{Consultation, Outgoing, Relay},
 };
@@ -31,12 +31,14 @@ pub(super) enum Answered {
 }
 
 /// Takes calls through the chain. If an interceptor tells of its progress, the response is a stream.
-/// A client that disconnects has no way to get the answer, so the calls are given up.
+/// A client that disconnects has no way to get the answer, so the calls are given up. Hooks make calls of their
+/// own by way of `upstream`, which may have something for the client, too.
 pub(super) async fn consult(
     context: &Arc<EndpointContext>,
     relay: &Arc<Relay>,
     consultation: Consultation,
     body: Arc<Body>,
+    upstream: impl FnOnce(&Arc<dyn ToClient>) -> Arc<dyn ToUpstream>,
 ) -> Answered {
     let guard = CancelOnDrop::new({
         let (relay, calls) = (relay.clone(), consultation.calls());
@@ -47,9 +49,10 @@ pub(super) async fn consult(
     // A part of a batch may have to go on, which a stream that has begun cannot wait for.
     let client: Arc<dyn ToClient> =
         if consultation.is_of_a_batch() { nobody() } else { progress_sink(told) };
+    let ways = Ways { upstream: upstream(&client), client, session: None, sampling: None };
     let mut work = task::spawn({
         let (context, relay) = (context.clone(), relay.clone());
-        async move { context.consult(&relay, consultation, body, client).await }
+        async move { context.consult(&relay, consultation, body, ways).await }
     });
     tokio::select! {
         biased;
@@ -90,14 +93,21 @@ fn progress_then_answer(
     guard: CancelOnDrop<impl FnOnce() + Send + 'static>,
 ) -> impl Stream<Item = Said> + Send + 'static {
     let line = |line: Vec<u8>| Said::from(Message::of(vec![line.into()]));
-    let later =
-        stream::unfold(heard, |mut heard| async move { Some((heard.recv().await?, heard)) });
-    let progress = stream::once(future::ready(first)).chain(later).map(line);
-    // A hook that tells of its progress answers its own call; nothing goes on.
-    let answer = stream::once(async move {
-        let answer = work.await.ok()?.to_client.into_iter().next();
-        drop(guard);
-        answer
+    // The way to the client may be held by what outlives the hook, so it is the answer that ends it.
+    let rest = stream::unfold(Some((heard, work, guard)), move |telling| async move {
+        let (mut heard, mut work, guard) = telling?;
+        tokio::select! {
+            biased;
+            Some(told) = heard.recv() => Some((vec![line(told)], Some((heard, work, guard)))),
+            done = &mut work => {
+                // What was told before the answer comes before it. A hook that tells of its progress answers
+                // its own call; nothing goes on.
+                let before = std::iter::from_fn(|| heard.try_recv().ok()).map(line);
+                let answer = done.ok().and_then(|outgoing| outgoing.to_client.into_iter().next());
+                drop(guard);
+                Some((before.chain(answer.map(Said::from)).collect(), None))
+            }
+        }
     });
-    progress.chain(answer.filter_map(|answer| future::ready(answer.map(Said::from))))
+    stream::once(future::ready(line(first))).chain(rest.flat_map(stream::iter))
 }

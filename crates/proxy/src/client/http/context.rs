@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use self::turns::Turns;
 use crate::{
     body::{Body, Hold, Message, Spool},
-    chain::ToClient,
+    chain::{ToClient, Ways},
     relay::{Consultation, Outgoing, Relay},
 };
 
@@ -70,28 +70,31 @@ impl EndpointContext {
         relay: &Arc<Relay>,
         consultation: Consultation,
         body: Arc<Body>,
-        client: Arc<dyn ToClient>,
+        ways: Ways,
     ) -> Outgoing {
         let is_call = consultation.is_from_client();
         let turns = if is_call { &self.calls } else { &self.answers };
         let turn = turns.take(consultation.session()).await;
         let (deliver, delivered) = oneshot::channel();
         // Given back when the chain has decided, also if nobody waits for that any more.
-        relay.consult(consultation, body, client, move |outgoing| {
+        relay.consult(consultation, body, ways, move |outgoing| {
             drop(turn);
             drop(deliver.send(outgoing));
         });
         delivered.await.unwrap_or_default()
     }
 
-    /// Takes an upstream's answer through the chain: what is to be said in its place, or it.
+    /// Takes an upstream's answer through the chain: what is to be said in its place, or it. The client is
+    /// told of progress.
     pub(super) async fn revise(
         &self,
         relay: &Arc<Relay>,
         consultation: Consultation,
         body: Arc<Body>,
+        client: Arc<dyn ToClient>,
     ) -> Message {
-        let outgoing = self.consult(relay, consultation, body.clone(), nobody()).await;
+        let ways = Ways::back_to(client);
+        let outgoing = self.consult(relay, consultation, body.clone(), ways).await;
         outgoing.to_client.into_iter().next().unwrap_or_else(|| Message::whole(body))
     }
 
@@ -170,7 +173,7 @@ mod tests {
         };
         let session = consultation.session();
         let body = Arc::new(Body::Memory(result.to_vec()));
-        assert!(context.revise(&relay, consultation, body).now_or_never().is_none());
+        assert!(context.revise(&relay, consultation, body, nobody()).now_or_never().is_none());
         let mut rest: Vec<_> = iter::from_fn(|| context.answers.try_take(&session)).collect();
         assert_eq!(rest.len(), limits::TURNS / 2 - 1, "one is still taken");
         release.send(()).unwrap();

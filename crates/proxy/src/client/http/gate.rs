@@ -30,6 +30,8 @@ pub struct Gate {
 pub(super) struct Refusal {
     pub(super) status: StatusCode,
     pub(super) reason: String,
+    /// What `forebay serve` can be started with if it should not be.
+    pub(super) advice: Option<String>,
 }
 
 impl Gate {
@@ -41,9 +43,14 @@ impl Gate {
 
     /// Checks the head of a request that came in at `local`.
     pub(super) fn check(&self, headers: &HeaderMap, local: SocketAddr) -> Result<(), Refusal> {
-        self.check_host(headers, local)?;
-        self.check_origin(headers)?;
+        self.check_page(headers, local)?;
         self.check_token(headers)
+    }
+
+    /// Checks that no page sends the request that may not call us. Nothing is said of who it is for.
+    pub(super) fn check_page(&self, headers: &HeaderMap, local: SocketAddr) -> Result<(), Refusal> {
+        self.check_host(headers, local)?;
+        self.check_origin(headers)
     }
 
     /// What a browser is told that asks, before a page's request, whether it may be sent at all. It
@@ -54,7 +61,7 @@ impl Gate {
             && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         let origin = headers.get(header::ORIGIN).filter(|_| is_preflight)?;
         if let Err(refusal) = self.check_origin(headers) {
-            return Some(reply::text(refusal.status, &refusal.reason));
+            return Some(reply::text(refusal.status, &refusal.told()));
         }
         let mut answer = reply::empty(StatusCode::NO_CONTENT);
         let shown = answer.headers_mut();
@@ -80,9 +87,10 @@ impl Gate {
             return Ok(());
         }
         let name = name.unwrap_or(host);
-        Err(Refusal::forbidden(format!(
-            "the host `{name}` is not ours; if it should be, start with --allow-host {name}"
-        )))
+        Err(Refusal::forbidden(
+            format!("the host `{name}` is not ours"),
+            format!("if it should be, start with --allow-host {name}"),
+        ))
     }
 
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
@@ -93,9 +101,10 @@ impl Gate {
         {
             return Ok(());
         }
-        Err(Refusal::forbidden(format!(
-            "pages of `{origin}` may not call this; if they should, start with --allow-origin {origin}"
-        )))
+        Err(Refusal::forbidden(
+            format!("pages of `{origin}` may not call this"),
+            format!("if they should, start with --allow-origin {origin}"),
+        ))
     }
 
     fn check_token(&self, headers: &HeaderMap) -> Result<(), Refusal> {
@@ -113,7 +122,8 @@ impl Gate {
         }
         let reason =
             "this needs `Authorization: Bearer` with the token that Forebay was started with";
-        Err(Refusal { status: StatusCode::UNAUTHORIZED, reason: reason.to_owned() })
+        let (status, reason) = (StatusCode::UNAUTHORIZED, reason.to_owned());
+        Err(Refusal { status, reason, advice: None })
     }
 }
 
@@ -126,8 +136,16 @@ pub(super) fn show_to_page(origin: HeaderValue, headers: &mut HeaderMap) {
 }
 
 impl Refusal {
-    fn forbidden(reason: String) -> Self {
-        Self { status: StatusCode::FORBIDDEN, reason }
+    fn forbidden(reason: String, advice: String) -> Self {
+        Self { status: StatusCode::FORBIDDEN, reason, advice: Some(advice) }
+    }
+
+    /// The reason, and what can be done about it where that is up to whoever starts us.
+    pub(super) fn told(&self) -> String {
+        match &self.advice {
+            Some(advice) => format!("{}; {advice}", self.reason),
+            None => self.reason.clone(),
+        }
     }
 }
 
@@ -140,7 +158,7 @@ fn one(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Refusal
         return Ok(text);
     }
     let reason = format!("`{name}` must be there once, in ASCII");
-    Err(Refusal { status: StatusCode::BAD_REQUEST, reason })
+    Err(Refusal { status: StatusCode::BAD_REQUEST, reason, advice: None })
 }
 
 #[cfg(test)]

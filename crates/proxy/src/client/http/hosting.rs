@@ -169,8 +169,11 @@ impl Hosting {
     pub(super) fn delete(&self, head: &Parts) -> Response<reply::Body> {
         match self.named(&head.headers) {
             Ok(session) => {
-                self.sessions().remove(&session.id);
-                session.end();
+                session.leave();
+                // If not, it stays until what goes on without a client is done.
+                if session.is_over() {
+                    self.sessions().remove(&session.id);
+                }
                 reply::empty(StatusCode::NO_CONTENT)
             }
             Err(refusal) => *refusal,
@@ -209,7 +212,7 @@ impl Hosting {
 
     /// How many sessions there are.
     pub(super) fn count(&self) -> usize {
-        self.sessions().values().filter(|session| !session.is_over()).count()
+        self.sessions().values().filter(|session| !session.is_closed()).count()
     }
 
     async fn begin(&self) -> Result<Arc<Session>, NotStarted> {
@@ -252,7 +255,7 @@ impl Hosting {
     fn session(&self, id: &str) -> Option<Arc<Session>> {
         // Under the lock, so that it is not found idle meanwhile.
         let sessions = self.sessions();
-        let session = sessions.get(id).filter(|session| !session.is_over())?;
+        let session = sessions.get(id).filter(|session| !session.is_closed())?;
         session.touch();
         Some(session.clone())
     }

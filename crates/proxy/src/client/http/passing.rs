@@ -5,6 +5,7 @@
 //! the relay needs to know what an answer is about.
 
 mod events;
+mod inner;
 mod resumption;
 mod sessions;
 
@@ -14,15 +15,17 @@ use bytes::Bytes;
 use forebay_wire::{Envelope, Id, Line, reply::CONNECTION_CLOSED};
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, Method, Response, StatusCode, request::Parts};
+use parking_lot::Mutex;
 
 use self::{
     events::EventPump,
+    inner::ToRemote,
     sessions::{Noted, Sessions},
 };
 use super::{
     answering::{self, Answered},
     cancel_on_drop::CancelOnDrop,
-    context::{EndpointContext, Taken},
+    context::{EndpointContext, Taken, nobody},
     event_stream::{Said, event_stream},
     reply::{self, INVALID_REQUEST},
 };
@@ -33,6 +36,7 @@ use crate::{
     streamable::{
         headers::{self, SESSION_ID},
         look::look,
+        tool_headers::ToolHeaders,
     },
     upstream::{
         Remote, RemoteError,
@@ -43,8 +47,10 @@ use crate::{
 /// A remote upstream, and what we know of its sessions.
 pub(super) struct Passing {
     context: Arc<EndpointContext>,
-    remote: Remote,
+    remote: Arc<Remote>,
     sessions: Sessions,
+    /// Learnt from the lists of tools that hooks have asked for.
+    tools: Arc<Mutex<ToolHeaders>>,
 }
 
 /// A conversation that a request belongs to.
@@ -60,7 +66,8 @@ struct Conversation {
 
 impl Passing {
     pub(super) fn new(context: Arc<EndpointContext>, remote: Remote) -> Self {
-        Self { context, remote, sessions: Sessions::default() }
+        let (remote, sessions, tools) = (Arc::new(remote), Sessions::default(), Arc::default());
+        Self { context, remote, sessions, tools }
     }
 
     /// Answers a request with a message.
@@ -85,7 +92,9 @@ impl Passing {
             }
             ClientOnward::Consult(consultation) => {
                 let Conversation { context, relay, .. } = &conversation;
-                let answered = answering::consult(context, relay, consultation, body);
+                let answered = answering::consult(context, relay, consultation, body, |client| {
+                    Arc::new(ToRemote::new(self, &head.headers, client.clone()))
+                });
                 match answered.await {
                     Answered::Here(response) => {
                         // Its body may be a stream that the answer is yet to come in.
@@ -269,9 +278,10 @@ impl Conversation {
         let body = Arc::new(body);
         match onward {
             UpstreamOnward::Consult(consultation) => {
-                self.context.revise(&self.relay, consultation, body).await
+                self.context.revise(&self.relay, consultation, body, nobody()).await
             }
-            UpstreamOnward::Pass => Message::whole(body),
+            // Hooks have connections of their own.
+            UpstreamOnward::Pass | UpstreamOnward::Inner(_) => Message::whole(body),
         }
     }
 

@@ -86,9 +86,13 @@ pub(super) fn stream_body(frames: impl Stream<Item = io::Result<Bytes>> + Send +
     StreamBody::new(frames.map(|frame| frame.map(Frame::data))).boxed_unsync()
 }
 
+/// A body that is there already.
+pub(super) fn whole(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
+}
+
 fn with_body(status: StatusCode, bytes: Bytes) -> Response<Body> {
-    let mut response =
-        Response::new(Full::new(bytes).map_err(|never| match never {}).boxed_unsync());
+    let mut response = Response::new(whole(bytes));
     *response.status_mut() = status;
     response
 }

@@ -2,33 +2,33 @@
 
 use std::{convert::Infallible, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 
+use forebay_system::open_files;
 use forebay_wire::{Envelope, reply::CONNECTION_CLOSED};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyDataStream;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-};
+use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
 use serde_json::Value;
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     runtime,
     signal::unix::{SignalKind, signal},
     time,
 };
 
 use super::{
+    connection,
     context::{EndpointContext, Taken},
     gate::{self, Gate, Refusal},
     hosting::{Hosting, Limits},
     passing::Passing,
     reply::{self, INVALID_REQUEST},
+    site::{Site, Visited},
 };
 use crate::{
     ProxyError,
     body::Spool,
-    descriptors, limits,
+    limits,
     metrics::Metrics,
     relay::Relay,
     streamable::look::look,
@@ -52,6 +52,8 @@ pub struct Settings {
     pub grace: Duration,
     /// Where what passes is counted, for whoever asks.
     pub metrics: Option<Arc<Metrics>>,
+    /// What else is offered, to those without a token, too: whoever needs one there is for them to say.
+    pub sites: Vec<Arc<dyn Site>>,
 }
 
 /// What stands behind the endpoint.
@@ -73,6 +75,7 @@ struct Endpoint {
     /// The servers, where there are many.
     group: Option<Arc<GroupSettings>>,
     metrics: Option<Arc<Metrics>>,
+    sites: Vec<Visited>,
 }
 
 enum Backend {
@@ -94,7 +97,7 @@ pub fn serve(
     if let Upstream::Command(command, _) = &upstream {
         child::check(command, relay.upstream())?;
     }
-    descriptors::allow_many();
+    open_files::allow_many();
     let runtime = runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("http")
@@ -120,7 +123,7 @@ async fn listen(
         };
         ProxyError::Listen { address, hint: format!("{why}; choose another with --listen") }
     };
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let listener = connection::listen(address).map_err(failed)?;
     let local = listener.local_addr().map_err(failed)?;
     let mut told_to_end = EndSignals::new().map_err(ProxyError::Setup)?;
     let name = relay.upstream().clone();
@@ -147,14 +150,15 @@ async fn listen(
         upstream,
         group,
         metrics: settings.metrics,
+        sites: settings.sites.into_iter().map(Visited::new).collect(),
     });
     ready(local);
     let connections = GracefulShutdown::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    let connection = endpoint.clone().talk(stream, local);
+                Ok((stream, client)) => {
+                    let connection = endpoint.clone().talk(stream, client, local);
                     tokio::spawn(connections.watch(connection));
                 }
                 Err(error) => {
@@ -179,6 +183,7 @@ impl Endpoint {
     fn talk(
         self: Arc<Self>,
         stream: TcpStream,
+        client: SocketAddr,
         local: SocketAddr,
     ) -> http1::Connection<
         TokioIo<TcpStream>,
@@ -189,22 +194,20 @@ impl Endpoint {
             Future: Send,
         > + use<>,
     > {
-        // Answers are written whole; waiting for more to send would only delay them.
-        let _ = stream.set_nodelay(true);
         let local = stream.local_addr().unwrap_or(local);
         let service = service_fn(move |request| {
             let endpoint = self.clone();
-            async move { Ok::<_, Infallible>(endpoint.answer(request, local).await) }
+            async move { Ok::<_, Infallible>(endpoint.answer(request, client, local).await) }
         });
-        http1::Builder::new()
-            .timer(TokioTimer::new())
-            .title_case_headers(true)
-            .header_read_timeout(limits::CLIENT_PATIENCE)
-            .max_buf_size(limits::HEAD_BYTES)
-            .serve_connection(TokioIo::new(stream), service)
+        connection::serve(stream, service)
     }
 
-    async fn answer(&self, request: Request<Incoming>, local: SocketAddr) -> Response<reply::Body> {
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        client: SocketAddr,
+        local: SocketAddr,
+    ) -> Response<reply::Body> {
         let path = request.uri().path();
         match path {
             "/healthz" => return self.health(),
@@ -214,11 +217,19 @@ impl Endpoint {
         if let Some(answer) = self.gate.answer_to_preflight(&request) {
             return answer;
         }
-        if let Err(refusal) = self.gate.check(request.headers(), local) {
-            return refused(&refusal);
-        }
+        let site = self.sites.iter().find(|site| site.owns(path));
         let origin = request.headers().get(header::ORIGIN).cloned();
-        let mut response = self.let_in(request).await;
+        let mut response = if let Some(site) = site {
+            if let Err(refusal) = self.gate.check_page(request.headers(), local) {
+                return reply::text(refusal.status, &refusal.told());
+            }
+            site.answer(request, client).await
+        } else {
+            if let Err(refusal) = self.gate.check(request.headers(), local) {
+                return refused(&refusal);
+            }
+            self.let_in(request).await
+        };
         if let Some(origin) = origin {
             gate::show_to_page(origin, response.headers_mut());
         }
@@ -402,7 +413,7 @@ async fn refuse_all(body: crate::body::Body, why: &str) -> Response<reply::Body>
 }
 
 fn refused(refusal: &Refusal) -> Response<reply::Body> {
-    let mut response = reply::error(refusal.status, None, INVALID_REQUEST, &refusal.reason);
+    let mut response = reply::error(refusal.status, None, INVALID_REQUEST, &refusal.told());
     if refusal.status == StatusCode::UNAUTHORIZED {
         let scheme = HeaderValue::from_static("Bearer");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);

@@ -14,18 +14,20 @@ use std::{
 };
 
 use forebay_wire::{
+    Id,
     envelope::LineScanner,
     framing::{LineBuffer, Piece, lines},
+    reply,
 };
 
 use super::{couriers::Crew, supervise::Event};
 use crate::{
     body::{Body, Hold, Message, Source, Spool},
-    chain::ToClient,
+    chain::{CallFailure, InnerCall, ToClient, ToUpstream, Ways},
     events, limits,
     pipe::{Inlet, Outlet},
     record::Side,
-    relay::{ClientOnward, Consultation, Outgoing, Relay, UpstreamOnward},
+    relay::{ClientOnward, Consultation, OfInnerCall, Outgoing, Relay, UpstreamOnward},
 };
 
 /// As much as a pipe holds: a read rarely yields more.
@@ -73,6 +75,7 @@ impl Pump {
         }
         self.is_delivering.store(false, Ordering::Relaxed);
         self.client.cut_off();
+        self.relay.upstream_is_silent();
         self.crew.wait_until_idle(limits::CHAIN_ENDS);
     }
 
@@ -83,9 +86,38 @@ impl Pump {
         send_all(&self.upstream, to_upstream.as_slice())
     }
 
+    /// The ways from a hook to both sides.
+    fn ways(&self) -> Ways {
+        let upstream = ToPipe { relay: self.relay.clone(), upstream: self.upstream.clone() };
+        let client: Arc<dyn ToClient> = self.client.clone();
+        let session = Some(Arc::downgrade(&client));
+        Ways { client, upstream: Arc::new(upstream), session, sampling: None }
+    }
+
     fn tell(&self, event: Event) {
         // Nobody listens any more when the session is over.
         let _ = self.events.send(event);
+    }
+}
+
+/// The way to the upstream for calls of hooks: the pipe that the client's go through.
+struct ToPipe {
+    relay: Arc<Relay>,
+    upstream: Arc<Outlet>,
+}
+
+impl ToUpstream for ToPipe {
+    fn ask(&self, request: Message, inner: &Arc<InnerCall>) {
+        self.relay.expect(inner);
+        if self.upstream.send_message(&request).is_err() {
+            let why = format!("upstream `{}` takes nothing any more", self.relay.upstream());
+            inner.fail(CallFailure::Gone(why));
+        }
+    }
+
+    fn cancel(&self, id: &Id) {
+        // That it takes nothing any more is noticed by the pump.
+        let _ = self.upstream.send(&reply::cancelled(id, "nobody waits for it"));
     }
 }
 
@@ -96,6 +128,12 @@ impl Drop for TellAtEnd<'_> {
     fn drop(&mut self) {
         self.0.tell(self.1);
     }
+}
+
+/// What becomes of a line of either side.
+enum Onward {
+    Client(ClientOnward),
+    Inner(OfInnerCall),
 }
 
 /// A direction in motion.
@@ -162,7 +200,7 @@ impl<'a> Pumping<'a> {
         for line in lines(all) {
             let end = at + line.len();
             match self.decide(Source::Line(line)) {
-                ClientOnward::Pass => {}
+                Onward::Client(ClientOnward::Pass) => {}
                 other => {
                     result = result.and(self.send(&all[sent..at]));
                     sent = end;
@@ -174,14 +212,15 @@ impl<'a> Pumping<'a> {
         result.and(self.send(&all[sent..]))
     }
 
-    fn decide(&self, source: Source<'_>) -> ClientOnward {
+    fn decide(&self, source: Source<'_>) -> Onward {
         let relay = &self.pump.relay;
         match self.side {
-            Side::Client => relay.client_line(source),
-            // What may become of a client's line, and less.
+            Side::Client => Onward::Client(relay.client_line(source)),
+            // What may become of a client's line, too, is the same for both.
             Side::Upstream => match relay.upstream_line(source) {
-                UpstreamOnward::Pass => ClientOnward::Pass,
-                UpstreamOnward::Consult(consultation) => ClientOnward::Consult(consultation),
+                UpstreamOnward::Pass => Onward::Client(ClientOnward::Pass),
+                UpstreamOnward::Consult(it) => Onward::Client(ClientOnward::Consult(it)),
+                UpstreamOnward::Inner(it) => Onward::Inner(it),
             },
         }
     }
@@ -194,7 +233,14 @@ impl<'a> Pumping<'a> {
     }
 
     /// Does what a line that does not simply pass needs.
-    fn handle(&self, onward: ClientOnward, body: impl FnOnce() -> Body) -> Result<(), SinkClosed> {
+    fn handle(&self, onward: Onward, body: impl FnOnce() -> Body) -> Result<(), SinkClosed> {
+        let onward = match onward {
+            Onward::Client(onward) => onward,
+            Onward::Inner(it) => {
+                it.give(&Arc::new(body()));
+                return Ok(());
+            }
+        };
         match onward {
             ClientOnward::Pass => {
                 let message = Message::whole(Arc::new(body()));
@@ -218,13 +264,13 @@ impl<'a> Pumping<'a> {
             Side::Client => &self.pump.crew.calls,
             Side::Upstream => &self.pump.crew.results,
         };
-        let client = pump.client.clone() as Arc<dyn ToClient>;
+        let ways = pump.ways();
         if consultation.keeps_its_place() {
-            let outgoing = pump.relay.consult_and_wait(consultation, body, client);
+            let outgoing = pump.relay.consult_and_wait(consultation, body, ways);
             return pump.send_out(&outgoing).map_err(|_| SinkClosed);
         }
         let courier = couriers.set_out();
-        pump.relay.clone().consult(consultation, body, client, move |outgoing| {
+        pump.relay.clone().consult(consultation, body, ways, move |outgoing| {
             // A side that is gone is noticed by its pump.
             let _ = pump.send_out(&outgoing);
             drop(courier);

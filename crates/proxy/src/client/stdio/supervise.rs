@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
+use forebay_system::signals::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
 
 use crate::upstream::child::how_it_ended;
 

@@ -1,6 +1,6 @@
 //! One line of the client's, posted, and what comes back for it.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use forebay_wire::{
     Envelope, Id, Kind, Line,
@@ -37,8 +37,11 @@ impl Bridge {
         let carried = self.exchange(posting).await;
         if let Err(failure) = &carried {
             let reason = &failure.to_string();
+            let is_first = || !self.has_warned.swap(true, Ordering::Relaxed);
             if posting.requests.is_empty() {
                 events::not_delivered(self.remote.name(), reason);
+            } else if matches!(failure, Failure::OnTheWay(_)) && is_first() {
+                events::upstream_not_reached(self.remote.name(), reason);
             }
             self.fail(&posting.requests, reason).await;
         }

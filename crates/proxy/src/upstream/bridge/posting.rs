@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_wire::{Envelope, Id, Kind, Line, scan};
+use forebay_wire::{Envelope, Id, Kind, Line};
 use http::{
     HeaderMap, HeaderValue,
     header::{ACCEPT, CONTENT_TYPE},
@@ -12,11 +12,7 @@ use crate::{
     body::{Body, Message, Source},
     protocol::methods,
     session,
-    streamable::{
-        headers::PROTOCOL_VERSION,
-        modern::{METHOD, NAME, encoded},
-        tool_headers::ToolHeaders,
-    },
+    streamable::tool_headers::ToolHeaders,
 };
 
 /// A line of the client's.
@@ -63,7 +59,7 @@ impl Posting {
         let kind = match &line {
             Line::Message(envelope) => {
                 let source = Source::Held(&body);
-                is_modern = add_modern_headers(envelope, source, tools, &mut headers);
+                is_modern = tools.say_again(envelope, source, &mut headers);
                 lists_tools = envelope.method.as_deref() == Some("tools/list");
                 kind(envelope, source)
             }
@@ -105,43 +101,6 @@ fn kind(envelope: &Envelope, source: Source<'_>) -> PostingKind {
         }
         Kind::Notification { .. } | Kind::Response { .. } | Kind::Other => PostingKind::OneWay,
     }
-}
-
-/// Adds what the modern era says in headers; `false` if the message is none of that era.
-fn add_modern_headers(
-    envelope: &Envelope,
-    source: Source<'_>,
-    tools: &ToolHeaders,
-    headers: &mut HeaderMap,
-) -> bool {
-    let Some(params) = &envelope.params else { return false };
-    let [meta, name, uri, task_id, arguments] =
-        source.members(params, ["_meta", "name", "uri", "taskId", "arguments"]);
-    let version = meta.and_then(|meta| {
-        let [version] = source.members(&meta.span, [methods::PROTOCOL_VERSION]);
-        HeaderValue::from_str(&scan::string(&version?.scalar?)?).ok()
-    });
-    let (Some(version), Some(method)) = (version, &envelope.method) else { return false };
-    headers.insert(PROTOCOL_VERSION, version);
-    if let Ok(method) = HeaderValue::from_str(method) {
-        headers.insert(METHOD, method);
-    }
-    let subject = match method.as_str() {
-        "tools/call" | "prompts/get" => name,
-        "resources/read" => uri,
-        "tasks/get" | "tasks/update" | "tasks/cancel" => task_id,
-        _ => None,
-    };
-    let subject = subject.and_then(|value| value.scalar);
-    let Some(subject) = subject.as_deref().and_then(scan::string) else { return true };
-    headers.insert(NAME, encoded(&subject));
-    if method == "tools/call" {
-        // Arguments of many megabytes are in no memory to be looked into; the upstream says so if
-        // it misses something.
-        let arguments = arguments.as_ref().and_then(|value| source.slice(&value.span));
-        tools.add(&subject, arguments, headers);
-    }
-    true
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use forebay_wire::{Envelope, Id, Kind, Line};
 use super::opening;
 use crate::{
     body::{Body, Source},
-    protocol::methods::{self, CANCELLED},
+    protocol::methods::{self, CANCELLED, PROGRESS},
     session::cancelled_request,
 };
 
@@ -185,7 +185,7 @@ impl Fan {
                 let asked = question.and_then(|id| self.questions.remove(&id));
                 asked.map_or(Heard::ForNobody, Heard::For)
             }
-            Kind::Notification { method: "notifications/progress" } => {
+            Kind::Notification { method: PROGRESS } => {
                 let token = envelope.params.as_ref().and_then(|params| {
                     let [token] = source.members(params, ["progressToken"]);
                     str::from_utf8(&token?.scalar?).ok()?.parse().ok()

@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use super::{
     Group, Plan,
     fan::Seat,
+    noise::{Heard, Noise},
     shared::{Seated, Shared, SharedUpstreams, Sharing},
 };
 use crate::{
@@ -206,8 +207,14 @@ async fn converse(
     let feeding = tokio::spawn(feed(pipe, messages));
     *link.input.lock() = Some(Input::Own(input));
     group.decide(|board, now| board.member_started(member, run, now)).await;
+    let mut noise = Noise::default();
     let reading = async {
         while let Some(body) = output.next().await {
+            match noise.hears(&body) {
+                Heard::Message => {}
+                Heard::Noise => continue,
+                Heard::TooMuch => return Noise::WHY.to_owned(),
+            }
             let body = Arc::new(body);
             group.decide(|board, now| board.member_said(member, run, &body, now)).await;
         }

@@ -7,12 +7,12 @@ use super::{
     asking::Asking,
     member::{Member, State},
 };
-use crate::protocol::{Era, methods::PROTOCOL_VERSION};
+use crate::protocol::{Era, REVISIONS, methods::PROTOCOL_VERSION};
 
 /// The revision that is spoken with modern upstreams and clients.
-pub(super) const MODERN: &str = "2026-07-28";
+pub(super) const MODERN: &str = REVISIONS[4];
 /// The legacy revisions that clients may ask for, the newest first.
-const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+const LEGACY: [&str; 4] = [REVISIONS[3], REVISIONS[2], REVISIONS[1], REVISIONS[0]];
 
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 pub(super) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     fan::{Fan, Heard, Said, Seat},
+    noise::{self, Noise},
     opening,
 };
 use crate::{
@@ -109,8 +110,14 @@ impl Shared {
         });
         let heard = shared.clone();
         tokio::spawn(async move {
+            let mut noise = Noise::default();
             let reading = async {
                 while let Some(body) = output.next().await {
+                    match noise.hears(&body) {
+                        noise::Heard::Message => {}
+                        noise::Heard::Noise => continue,
+                        noise::Heard::TooMuch => return Noise::WHY.to_owned(),
+                    }
                     heard.hears(&Arc::new(body));
                 }
                 output.how_it_ended().await

@@ -20,7 +20,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forebay_wire::{Id, reply::CONNECTION_CLOSED};
+use forebay_wire::{
+    Id,
+    reply::{CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND},
+};
 
 use self::{changes::Subscription, input::Suspension};
 use super::{
@@ -63,8 +66,6 @@ const BOTH_ANSWERS: Duration = Duration::from_secs(2);
 /// A call waits for an upstream that is started again within this time; else it is refused.
 const SHORT_PAUSE: Duration = Duration::from_secs(2);
 
-const METHOD_NOT_FOUND: i32 = -32601;
-const INVALID_PARAMS: i32 = -32602;
 /// The code for a request that took too long, as the official SDKs use it.
 const TIMED_OUT: i32 = -32001;
 

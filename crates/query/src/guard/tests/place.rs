@@ -79,8 +79,11 @@ impl Place {
         let (done, is_done) = channel::<()>();
         thread::scope(|scope| {
             scope.spawn(move || {
-                if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                let mut patience = limit;
+                // An interrupt that comes while a statement is being set up is forgotten.
+                while is_done.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
                     interrupt.interrupt();
+                    patience = Duration::from_millis(50);
                 }
             });
             let outcome = work();

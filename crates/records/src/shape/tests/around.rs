@@ -31,14 +31,14 @@ fn sentences_around_json_are_told() {
 fn of_several_documents_the_longest_is_read_and_the_others_are_told() {
     let long = "x".repeat(200);
     let text = format!(
-        "First:\n```json\n[{{\"a\": 1}}]\n```\nSecond:\n```json\n[{{\"b\": \"{long}\"}}, {{\"b\": \"y\"}}]\n```\n\
+        "First:\n```json\n[{{\"a\": 1}}, {{\"a\": 2}}]\n```\nSecond:\n```json\n[{{\"b\": \"{long}\"}}, {{\"b\": \"y\"}}]\n```\n\
          And code:\n```sh\nls\n```\n"
     );
     check(
         &text,
         &format!(
             "json\n$: 2 records, 0 skipped (b string)\n  {{\"b\": \"{long}\"}}\n  {{\"b\": \"y\"}}\n\
-             text before = \"First:\"\nother document = [{{\"a\": 1}}]\ntext between = \"Second:\"\n\
+             text before = \"First:\"\nother document, a list of 2 = [{{\"a\": 1}}, {{\"a\": 2}}]\ntext between = \"Second:\"\n\
              text after = \"And code:\\n```sh\\nls\\n```\""
         ),
     );

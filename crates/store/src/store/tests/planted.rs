@@ -3,7 +3,6 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::catalog;
 
 const SECRET: &[u8] = b"a secret a secret a secret a secret a secret a secret a secret a secret";
 
@@ -154,7 +153,7 @@ fn a_catalog_that_is_a_link_is_replaced_and_its_target_stays() {
     other.execute_batch("CREATE TABLE usage (mine)").unwrap();
     drop(other);
     let before = fs::read(&elsewhere).unwrap();
-    for file in catalog::files(&path) {
+    for file in database::files(&path) {
         let _ = fs::remove_file(file);
     }
     symlink(&elsewhere, &path).unwrap();
@@ -173,7 +172,7 @@ fn what_cannot_be_read_does_not_keep_the_rest_from_being_tidied() {
     replace_with_link(&linked.path(0), &secret);
     let long = keep(&store, "a", &[b'y'; 1_000]);
     drop(store);
-    for file in catalog::files(&home.path().join("catalog.db")) {
+    for file in database::files(&home.path().join("catalog.db")) {
         let _ = fs::remove_file(file);
     }
     let store = open(&home);

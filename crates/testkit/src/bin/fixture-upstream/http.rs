@@ -51,9 +51,6 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const INVALID_REQUEST: i32 = -32600;
 /// What the official SDKs say of a session that they do not know.
 const SESSION_NOT_FOUND: i32 = -32001;
-/// A message longer than this is answered with its length, as on stdio.
-const LONG_BYTES: usize = 1 << 16;
-
 struct Server {
     world: Arc<World>,
     sessions: Sessions,
@@ -111,7 +108,7 @@ impl Server {
     }
 
     async fn post(self: Arc<Self>, headers: HeaderMap, body: Incoming) -> Response<Body> {
-        let body = match read(body).await {
+        let body = match read(body, self.world.longest()).await {
             Ok(Read::Short(body)) => body,
             Ok(Read::Long(Some(Envelope { id: Some(id), method, .. }), bytes)) => {
                 self.stats.note(method.as_deref(), headers);
@@ -385,16 +382,16 @@ enum Read {
 }
 
 /// Reads a message, but does not keep it if it is long.
-async fn read(mut body: Incoming) -> hyper::Result<Read> {
+async fn read(mut body: Incoming, longest: usize) -> hyper::Result<Read> {
     let mut start = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let data = frame?.into_data().unwrap_or_default();
         start.extend_from_slice(&data);
-        if start.len() > LONG_BYTES {
+        if start.len() > longest {
             break;
         }
     }
-    if start.len() <= LONG_BYTES {
+    if start.len() <= longest {
         return Ok(Read::Short(start.freeze()));
     }
     let mut scanner = LineScanner::new();

@@ -48,8 +48,14 @@ impl Json {
     /// A string that is a list of `count` records in JSON; the first of them holds `id`, so that no
     /// two results are the same.
     pub(crate) fn records(id: &Id, form: Records, count: u64) -> Self {
+        let plain = id.as_json().trim_matches('"');
+        let id = if plain.parse::<f64>().is_ok() {
+            plain.to_owned()
+        } else {
+            id.as_json().replace('"', "\\\"")
+        };
         Self {
-            head: Bytes::from(format!(r#""[{{\"id\":{}}}"#, id.as_json().trim_matches('"'))),
+            head: Bytes::from(format!(r#""[{{\"id\":{id}}}"#)),
             middle: Middle::Records(form, count),
             tail: Bytes::from_static(b"]\""),
         }

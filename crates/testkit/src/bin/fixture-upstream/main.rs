@@ -6,8 +6,9 @@
 //! HTTP at `/mcp` and says `listening on ADDRESS` once it does; `--threads N` is how many threads
 //! work, one unless told. `--tools N`: so many more tools are listed. Both eras at once: a request that
 //! names its revision in `_meta` is modern, all else legacy; `--era legacy` or `--era modern` knows that
-//! one only. `--rich` has a prompt and resources, too: see `offers.rs`. Words that are none of these are
-//! passed over.
+//! one only. `--receives` has the tools of `receiving.rs`, and takes lines of 16 MiB. `--rich` has a prompt and
+//! resources, too: see `offers.rs`; `--paged` lists tools that give records in pages: see `paged.rs`. Words that
+//! are none of these are passed over.
 //!
 //! Tools, by name:
 //!
@@ -16,7 +17,8 @@
 //! - `records {count}`: a result of `count` records that differ; `nested {count}`: records with objects
 //!   and lists in them
 //! - `results`, `csv`, `log`, `prose {count}`: a result of about `count` bytes in that form
-//! - `file {path}`: the text of that file
+//! - `file {path}`: the text of that file; `members {path}`: a result with the members that stand in it
+//! - `flood {count}`: two images of about `count` bytes each, of 2 MB if that is 0, and 300 KB of records
 //! - `region {region}`: says it; a modern client repeats it in `Mcp-Param-Region`
 //! - `release {name}`: lets all calls go, now and later, that `hold` under this name
 //! - `announce {what}`: tells whoever listens that `tools`, `prompts` or `resources` have changed, or
@@ -52,11 +54,14 @@
 //! method, and `last_post`: the headers of the last POST.
 
 mod call;
+mod flood;
 mod gates;
 mod http;
 mod json;
 mod listeners;
 mod offers;
+mod paged;
+mod receiving;
 mod records;
 mod request;
 mod stdio;
@@ -77,14 +82,16 @@ fn main() -> io::Result<()> {
     };
     let number = |name: &str| value(name).and_then(|number| number.parse().ok());
     let era = value("--era").and_then(|name| Era::named(name));
-    let is_rich = arguments.iter().any(|argument| argument == "--rich");
-    let world = Arc::new(World::new(era, is_rich));
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let mut world = World::new(era, has("--rich"));
+    world.receives = has("--receives");
+    let world = Arc::new(if has("--paged") { world.with_pages() } else { world });
     world.grow(number("--tools").unwrap_or(0));
     match value("--http") {
         Some(address) => {
             let threads = number("--threads").and_then(|it| usize::try_from(it).ok()).unwrap_or(1);
             http::serve(address, threads, world)
         }
-        None => stdio::serve(world, arguments.iter().any(|argument| argument == "--stay")),
+        None => stdio::serve(world, has("--stay")),
     }
 }

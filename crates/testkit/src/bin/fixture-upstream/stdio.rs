@@ -39,7 +39,7 @@ pub(crate) fn serve(world: Arc<World>, stays: bool) -> io::Result<()> {
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let outlet = Outlet::Lines(Arc::new(Mutex::new(output)));
     let connection = Connection { world, session: Arc::default(), outlet };
-    let mut buffer = LineBuffer::new(1 << 16);
+    let mut buffer = LineBuffer::new(connection.world.longest());
     loop {
         for line in lines(buffer.complete()) {
             for envelope in Line::of(line).messages() {

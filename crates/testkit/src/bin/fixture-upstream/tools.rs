@@ -12,7 +12,9 @@ use serde_json::Value;
 
 use crate::{
     call::{Call, Delivery, Fault},
+    flood,
     json::Json,
+    receiving,
     records::Records,
     request::{Era, Request, number, text as decoded},
     world::World,
@@ -22,8 +24,8 @@ const TOOLS: &str = r#"{"name":"echo","inputSchema":{"type":"object"}},{"name":"
 /// Its annotation means something to modern clients only.
 const MODERN_TOOL: &str = r#"{"name":"region","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}"#;
 
-/// The members of a list of tools, which has so many more than are documented.
-pub(crate) fn list(era: Era, more: u64) -> String {
+/// The members of a list of tools, which has so many more than are documented, and `others`.
+pub(crate) fn list(era: Era, more: u64, others: &str) -> String {
     let more: Vec<String> = (1..=more)
         .map(|number| {
             format!(
@@ -31,7 +33,7 @@ pub(crate) fn list(era: Era, more: u64) -> String {
             )
         })
         .collect();
-    let more = more.concat();
+    let more = more.concat() + others;
     match era {
         Era::Legacy => format!(r#""tools":[{TOOLS}{more}]"#),
         Era::Modern => {
@@ -127,6 +129,9 @@ fn result(name: &str, request: &Request<'_>, shape: &Shape<'_>, world: &World) -
     const RECORD: &str = r#"{\"id\":12345,\"name\":\"order number 12345\",\"status\":\"active\",\"total\":99.5,\"tags\":[\"a\",\"b\"],\"created_at\":\"2024-01-01T00:00:00Z\"},"#;
     let (era, count) = (request.era, shape.count);
     let repeated = |parts| around(era, Json::repeated(count, parts));
+    if let Some(page) = world.fetches.result(name, request.params.arguments, era) {
+        return Ok(page);
+    }
     Ok(match name {
         "bytes" => repeated(["[", RECORD, "{}]"]),
         "records" => around(era, Json::records(request.id, Records::Flat, count)),
@@ -138,6 +143,8 @@ fn result(name: &str, request: &Request<'_>, shape: &Shape<'_>, world: &World) -
         "log" => repeated(["", r"2024-01-01 12:00:00 INFO done\n", ""]),
         "prose" => repeated(["", r"It was the best of times, and so on.\n", ""]),
         "file" => text(era, &fs::read_to_string(decoded(shape.path))?),
+        "members" => flood::from_file(era, &decoded(shape.path))?,
+        "flood" => flood::result(era, count),
         "region" => text(era, &decoded(shape.region)),
         "release" => {
             world.release(&decoded(shape.name));
@@ -150,6 +157,13 @@ fn result(name: &str, request: &Request<'_>, shape: &Shape<'_>, world: &World) -
         "hang-up" => {
             world.listeners.hang_up();
             text(era, "hung up")
+        }
+        "receive" | "received" | "count" | "count-unmarked" => {
+            text(era, &receiving::answer(name, request.params.arguments, world)?)
+        }
+        "fail" => {
+            let said = receiving::answer(name, request.params.arguments, world)?;
+            text(era, &said).with_member(r#""isError":true"#)
         }
         "pid" => text(era, &std::process::id().to_string()),
         "environment" => text(era, &env::var("FIXTURE").unwrap_or_default()),

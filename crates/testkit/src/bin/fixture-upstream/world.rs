@@ -18,6 +18,8 @@ use crate::{
     json::{self, Json},
     listeners::Listeners,
     offers,
+    paged::{self, Fetches},
+    receiving,
     request::{Era, Params, Request, text},
     tasks::Tasks,
     tools,
@@ -40,9 +42,16 @@ pub(crate) struct World {
     era: Option<Era>,
     /// There are prompts and resources.
     is_rich: bool,
+    /// There are tools that give pages.
+    is_paged: bool,
+    pub(crate) fetches: Fetches,
     /// The resources whose changes a legacy client wants to hear of.
     watched: Mutex<BTreeSet<String>>,
     cancelled: AtomicU64,
+    /// There are tools that tell what they were given.
+    pub(crate) receives: bool,
+    /// How often these were called.
+    pub(crate) received: AtomicU64,
     more_tools: AtomicU64,
 }
 
@@ -61,6 +70,16 @@ pub(crate) enum Answer {
 impl World {
     pub(crate) fn new(era: Option<Era>, is_rich: bool) -> Self {
         Self { era, is_rich, ..Self::default() }
+    }
+
+    /// The same with tools that give pages.
+    pub(crate) fn with_pages(self) -> Self {
+        Self { is_paged: true, ..self }
+    }
+
+    /// A message longer than this is answered with its length.
+    pub(crate) fn longest(&self) -> usize {
+        if self.receives { 1 << 24 } else { 1 << 16 }
     }
 
     /// The era that a request is of. To who knows the legacy one only, `_meta` says nothing about it.
@@ -112,7 +131,9 @@ impl World {
             }
             (method, _) if self.is_rich && offers::has(method) => result(&offers::answer(request)),
             ("tools/list", era) => {
-                result(&tools::list(era, self.more_tools.load(Ordering::Relaxed)))
+                let mut others = if self.is_paged { paged::list() } else { String::new() };
+                others.push_str(if self.receives { receiving::TOOLS } else { "" });
+                result(&tools::list(era, self.more_tools.load(Ordering::Relaxed), &others))
             }
             ("tools/call", _) => Ok(Answer::Call(tools::call(request, self)?)),
             ("tasks/get" | "tasks/result" | "tasks/cancel", _) => Ok(self.about_task(request)),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use forebay_wire::{Envelope, Id, Kind, Line, framing, sse::Fields};
+use forebay_wire::{Envelope, Id, Kind, Line, framing, reply as wire_reply, sse::Fields};
 use futures_util::{Stream, StreamExt, stream};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use tokio::{
@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     body::{Body, Message, Source},
-    chain::ToClient,
+    chain::{CallFailure, InnerCall, ToClient, ToUpstream, Ways},
     limits,
     protocol::methods::CANCELLED,
     relay::{ClientOnward, Consultation, Relay, UpstreamOnward},
@@ -58,6 +58,9 @@ pub(super) struct Session {
     /// to. Old ones take the event without data that says so for a broken one.
     can_poll: AtomicBool,
     poll_after: Option<Duration>,
+    runtime: Handle,
+    /// The client has ended it, and what goes on is for nobody who could ask anything here.
+    is_left: AtomicBool,
 }
 
 /// What became of a client's message.
@@ -87,6 +90,8 @@ impl Session {
             log: Log::default(),
             can_poll: AtomicBool::new(false),
             poll_after,
+            runtime: Handle::current(),
+            is_left: AtomicBool::new(false),
         });
         tokio::spawn(session.clone().run(output));
         session
@@ -122,7 +127,9 @@ impl Session {
                     let turn = delayed.clone().acquire_owned().await;
                     let work = async move {
                         let Session { context, relay, .. } = &*session;
-                        let message = context.revise(relay, consultation, body.clone()).await;
+                        let client: Arc<dyn ToClient> = session.clone();
+                        let message =
+                            context.revise(relay, consultation, body.clone(), client).await;
                         session.say_message(&body, message).await;
                         drop(turn);
                     };
@@ -132,6 +139,7 @@ impl Session {
                         tokio::spawn(work);
                     }
                 }
+                UpstreamOnward::Inner(it) => it.give(&Arc::new(body)),
                 UpstreamOnward::Pass => self.say(body).await,
             }
         }
@@ -217,8 +225,11 @@ impl Session {
 
     /// Takes calls through the chain, and answers them or sends them on.
     async fn consult(self: Arc<Self>, consultation: Consultation, body: Arc<Body>) {
-        let sink = self.clone().progress_sink();
-        let outgoing = self.context.consult(&self.relay, consultation, body, sink).await;
+        let upstream = Arc::new(ToChild { session: self.clone() });
+        let client: Arc<dyn ToClient> = self.clone();
+        let session = Some(Arc::downgrade(&client));
+        let ways = Ways { client, upstream, session, sampling: None };
+        let outgoing = self.context.consult(&self.relay, consultation, body, ways).await;
         for answer in outgoing.to_client {
             if let Ok(bytes) = answer.into_bytes() {
                 let json = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
@@ -228,16 +239,6 @@ impl Session {
         if let Some(message) = outgoing.to_upstream {
             self.child.send(message).await;
         }
-    }
-
-    /// Tells the client of progress, in the stream of its request.
-    fn progress_sink(self: Arc<Self>) -> Arc<dyn ToClient> {
-        let runtime = Handle::current();
-        Arc::new(move |line: &[u8]| {
-            let json = line.strip_suffix(b"\n").unwrap_or(line);
-            // Hooks run on threads of their own, where waiting is allowed.
-            runtime.block_on(self.say(Body::Memory(json.to_vec())));
-        })
     }
 
     /// The answer to what was asked: alone if it comes soon, else as a stream of events.
@@ -288,7 +289,28 @@ impl Session {
         self.child.end();
     }
 
-    /// True once the session takes nothing any more.
+    /// The client ends the session. The child is seen off when it has done what goes on without a client.
+    pub(super) fn leave(self: &Arc<Self>) {
+        const TICK: Duration = Duration::from_millis(50);
+        self.is_left.store(true, Ordering::Relaxed);
+        if !self.relay.works_in_background() {
+            return self.end();
+        }
+        let session = self.clone();
+        tokio::spawn(async move {
+            while session.relay.works_in_background() && !session.child.is_over() {
+                time::sleep(TICK).await;
+            }
+            session.end();
+        });
+    }
+
+    /// True once the session takes nothing any more from clients.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_left.load(Ordering::Relaxed) || self.is_over()
+    }
+
+    /// True once the child takes nothing any more.
     pub(super) fn is_over(&self) -> bool {
         self.child.is_over()
     }
@@ -298,9 +320,9 @@ impl Session {
         self.child.touch();
     }
 
-    /// True if nobody has used the session for `idle`, and nobody listens.
+    /// True if nobody has used the session for `idle`, nobody listens, and nothing goes on without a client.
     pub(super) fn is_idle(&self, idle: Duration) -> bool {
-        self.child.is_unused_for(idle) && !self.log.is_read()
+        self.child.is_unused_for(idle) && !self.log.is_read() && !self.relay.works_in_background()
     }
 
     /// True if a client still waits for an answer.
@@ -314,6 +336,41 @@ impl Session {
         let revision = revision.and_then(|value| value.scalar).unwrap_or_default();
         let can_poll = revision.as_slice() >= br#""2025-11-25""#.as_slice();
         self.can_poll.store(can_poll, Ordering::Relaxed);
+    }
+}
+
+/// Progress is told in the stream of its request, and what belongs to none in the one for that.
+impl ToClient for Session {
+    fn tell(&self, line: &[u8]) {
+        let json = line.strip_suffix(b"\n").unwrap_or(line);
+        // Hooks run on threads of their own, where waiting is allowed.
+        self.runtime.block_on(self.say(Body::Memory(json.to_vec())));
+    }
+}
+
+/// The way to the child for calls of hooks.
+struct ToChild {
+    session: Arc<Session>,
+}
+
+impl ToUpstream for ToChild {
+    fn ask(&self, request: Message, inner: &Arc<InnerCall>) {
+        let (session, inner) = (self.session.clone(), inner.clone());
+        session.relay.expect(&inner);
+        self.session.runtime.spawn(async move {
+            if !session.child.send(request).await {
+                inner.fail(CallFailure::Gone("the session has ended".to_owned()));
+            }
+        });
+    }
+
+    fn cancel(&self, id: &Id) {
+        let cancelled = wire_reply::cancelled(id, "nobody waits for it");
+        let session = self.session.clone();
+        self.session.runtime.spawn(async move {
+            // One that has ended has nothing to cancel.
+            session.child.send(Message::of(vec![cancelled.into()])).await;
+        });
     }
 }
 

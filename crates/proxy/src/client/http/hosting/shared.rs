@@ -2,6 +2,7 @@
 //! [`Multiplex`] tells them apart on the child's pipes.
 
 use std::{
+    collections::HashMap,
     future,
     sync::{
         Arc, OnceLock,
@@ -17,13 +18,13 @@ use forebay_wire::{Envelope, Id, Line, framing, reply as wire_reply, scan};
 use futures_util::{Stream, StreamExt, stream};
 use http::{HeaderMap, Response, StatusCode};
 use serde_json::json;
-use tokio::{sync::mpsc, time};
+use tokio::{runtime::Handle, sync::mpsc, task::AbortHandle, time};
 
 use super::{
     super::{
         answering::{self, Answered},
         cancel_on_drop::CancelOnDrop,
-        context::EndpointContext,
+        context::{EndpointContext, nobody},
         event_stream::{Said, event_stream},
         reply,
     },
@@ -32,12 +33,13 @@ use super::{
 };
 use crate::{
     body::{Body, Message, Source},
+    chain::{CallFailure, InnerCall, ToUpstream},
     events, limits,
-    protocol::{Concerns, Edits, Multiplex},
+    protocol::{Concerns, Edits, Multiplex, methods::PROGRESS},
     relay::{ClientOnward, Relay, UpstreamOnward},
     streamable::{
         look::{self, look},
-        modern::{self, METHOD_NOT_FOUND},
+        modern,
         tool_headers::ToolHeaders,
     },
     upstream::hosted::{Hosted, Output},
@@ -134,7 +136,7 @@ impl Shared {
             }
             Concerns::Question { id, method } => {
                 let why = format!("`{method}` is not to be asked in this revision of the protocol");
-                let refusal = wire_reply::error(Some(&id), METHOD_NOT_FOUND, &why);
+                let refusal = wire_reply::error(Some(&id), wire_reply::METHOD_NOT_FOUND, &why);
                 drop(requests);
                 self.child.tell(Message::of(vec![refusal.into()]));
             }
@@ -201,7 +203,14 @@ impl Shared {
                 return reply::json_bytes(StatusCode::BAD_REQUEST, Bytes::from(lines));
             }
             ClientOnward::Consult(consultation) => {
-                let work = answering::consult(&self.context, &relay, consultation, body.clone());
+                let work =
+                    answering::consult(&self.context, &relay, consultation, body.clone(), |_| {
+                        Arc::new(ToShared {
+                            shared: self.clone(),
+                            runtime: Handle::current(),
+                            asked: Arc::default(),
+                        })
+                    });
                 match work.await {
                     Answered::Here(response) => return response,
                     Answered::Upstream(message, _) => message,
@@ -256,11 +265,8 @@ impl Shared {
         if !self.requests().cancel(id) {
             return;
         }
-        let cancelled = format!(
-            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":"the client has disconnected"}}}}"#,
-            id.as_json()
-        );
-        self.child.tell(Message::of(vec![cancelled.into_bytes().into()]));
+        let cancelled = wire_reply::cancelled(id, "the client has disconnected");
+        self.child.tell(Message::of(vec![cancelled.into()]));
     }
 
     /// Ends the child.
@@ -314,6 +320,59 @@ impl Request {
     }
 }
 
+/// The way to the child for calls of hooks.
+struct ToShared {
+    shared: Arc<Shared>,
+    runtime: Handle,
+    /// What ends those that are under way.
+    asked: Arc<Mutex<HashMap<Id, AbortHandle>>>,
+}
+
+impl ToUpstream for ToShared {
+    fn ask(&self, request: Message, inner: &Arc<InnerCall>) {
+        let (shared, inner) = (self.shared.clone(), inner.clone());
+        let (asked, id) = (self.asked.clone(), inner.id().clone());
+        let mut all = self.asked.lock();
+        let task = self.runtime.spawn(async move {
+            shared.ask_for(&inner, request).await;
+            asked.lock().remove(inner.id());
+        });
+        all.insert(id, task.abort_handle());
+    }
+
+    fn cancel(&self, id: &Id) {
+        if let Some(task) = self.asked.lock().remove(id) {
+            task.abort();
+        }
+    }
+}
+
+impl Shared {
+    /// Asks the child for a hook, which hears what comes of it. When this is dropped, so is the request.
+    async fn ask_for(self: &Arc<Self>, inner: &Arc<InnerCall>, request: Message) {
+        let gone =
+            || CallFailure::Gone(format!("upstream `{}` has ended", self.context.upstream()));
+        let Ok(bytes) = request.into_bytes() else { return inner.fail(gone()) };
+        let body = Arc::new(Body::Memory(bytes));
+        let Line::Message(envelope) = body.line() else { return inner.fail(gone()) };
+        // What becomes of the child's other requests is told to those who wait for them.
+        let relay = self.context.conversation();
+        let message = Message::whole(body.clone());
+        let asked = self.ask(inner.id(), &envelope, &body, message, relay).await;
+        let Some(mut answer) = asked else { return inner.fail(gone()) };
+        while let Some(Heard { body, is_answer, .. }) = answer.heard.recv().await {
+            let Line::Message(envelope) = body.line() else { continue };
+            if is_answer {
+                return inner.answered(&envelope, &body);
+            }
+            if envelope.method.as_deref() == Some(PROGRESS) {
+                inner.progressed(&envelope, Source::Held(&body));
+            }
+        }
+        inner.fail(gone());
+    }
+}
+
 /// A request that waits for its answer. When it is dropped before that, the request is cancelled.
 struct Answer {
     heard: mpsc::UnboundedReceiver<Heard>,
@@ -334,9 +393,10 @@ impl Answer {
             look::work(body.bytes(), move || relay.upstream_line(Source::Held(&said))).await;
         let message = match onward {
             UpstreamOnward::Consult(consultation) => {
-                self.context.revise(&self.relay, consultation, body.clone()).await
+                self.context.revise(&self.relay, consultation, body.clone(), nobody()).await
             }
-            UpstreamOnward::Pass => Message::whole(body.clone()),
+            // Those of hooks are told apart by who hears them.
+            UpstreamOnward::Pass | UpstreamOnward::Inner(_) => Message::whole(body.clone()),
         };
         let edited =
             edits.iter().fold(message, |message, (span, text)| message.with(&body, span, text));

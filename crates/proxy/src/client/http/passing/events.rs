@@ -23,7 +23,11 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{super::reply, Conversation, resumption::Resumption};
+use super::{
+    super::{context::nobody, reply},
+    Conversation,
+    resumption::Resumption,
+};
 use crate::{
     body::{Body, Hold, Message, Source},
     events, limits,
@@ -204,7 +208,10 @@ impl EventPump {
         let (onward, body) = look(body, move |body| relay.upstream_line(Source::Held(body))).await;
         match onward {
             UpstreamOnward::Consult(consultation) => self.consult(fields, consultation, body).await,
-            UpstreamOnward::Pass => self.say(fields, Message::whole(Arc::new(body))).await,
+            // Hooks have connections of their own.
+            UpstreamOnward::Pass | UpstreamOnward::Inner(_) => {
+                self.say(fields, Message::whole(Arc::new(body))).await
+            }
         }
     }
 
@@ -242,7 +249,7 @@ impl EventPump {
             let Conversation { context, relay, .. } = self.conversation.clone();
             let body = Arc::new(body);
             async move {
-                let message = context.revise(&relay, consultation, body).await;
+                let message = context.revise(&relay, consultation, body, nobody()).await;
                 if let Some(remembered) = remembered {
                     remember(&remembered, &message);
                 }

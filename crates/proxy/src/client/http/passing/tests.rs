@@ -36,7 +36,7 @@ impl Interceptor for Slow {
     }
 
     fn watches(&self, moment: &Moment<'_>) -> bool {
-        let is_call = matches!(moment, Moment::Call(_));
+        let is_call = matches!(moment, Moment::Call(..));
         let patience = Duration::from_secs(30);
         if is_call && self.released.lock().unwrap().recv_timeout(patience).is_ok() {
             self.was_released.store(true, Ordering::Relaxed);

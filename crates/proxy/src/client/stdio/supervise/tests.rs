@@ -234,7 +234,7 @@ fn a_signal_is_passed_on_and_followed_up() {
 #[test]
 fn a_harmless_signal_is_only_passed_on() {
     let mut script = Script::new();
-    let usr1 = signal_hook::consts::SIGUSR1;
+    let usr1 = forebay_system::signals::SIGUSR1;
     assert_eq!(signals(&script.at(0, Event::Signal(usr1))), [usr1]);
     assert_eq!(script.wakes_after(), None);
 }

@@ -22,6 +22,10 @@ use crate::{
     },
 };
 
+/// Legacy: a client wants to hear of a resource, or not any more.
+pub(super) const SUBSCRIBE: &str = "resources/subscribe";
+pub(super) const UNSUBSCRIBE: &str = "resources/unsubscribe";
+
 /// What a modern client wants to hear of.
 #[derive(Debug)]
 pub(super) struct Subscription {
@@ -129,14 +133,14 @@ impl Switchboard {
         };
         let it = &self.members[member];
         if it.state == State::Open && it.era == Era::Modern {
-            if asking.method == "resources/subscribe" {
+            if asking.method == SUBSCRIBE {
                 self.watch(member, &own);
             } else {
                 self.watch_no_more(member, &own);
             }
             return self.say(opening::answer(&asking.id, b"{}"));
         }
-        if asking.method == "resources/subscribe" {
+        if asking.method == SUBSCRIBE {
             self.members[member].watched.insert(own.clone());
         } else {
             self.members[member].watched.remove(&own);
@@ -146,13 +150,13 @@ impl Switchboard {
 
     fn watch(&mut self, member: usize, uri: &str) {
         if self.members[member].watched.insert(uri.to_owned()) {
-            self.change_watch(member, "resources/subscribe", uri);
+            self.change_watch(member, SUBSCRIBE, uri);
         }
     }
 
     fn watch_no_more(&mut self, member: usize, uri: &str) {
         if self.members[member].watched.remove(uri) {
-            self.change_watch(member, "resources/unsubscribe", uri);
+            self.change_watch(member, UNSUBSCRIBE, uri);
         }
     }
 
@@ -173,7 +177,7 @@ impl Switchboard {
     pub(super) fn watch_again(&mut self, member: usize) {
         if self.members[member].era != Era::Modern {
             for uri in self.members[member].watched.clone() {
-                self.change_watch(member, "resources/subscribe", &uri);
+                self.change_watch(member, SUBSCRIBE, &uri);
             }
         }
     }

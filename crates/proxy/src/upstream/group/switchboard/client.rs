@@ -14,10 +14,14 @@ use super::{
     },
     Effect, INVALID_PARAMS, METHOD_NOT_FOUND, PATIENCE, Question, Request, Switchboard, Timer,
     Waiting,
+    changes::{SUBSCRIBE, UNSUBSCRIBE},
 };
 use crate::{
     body::{Body, Message, Payload, Source},
-    protocol::{Era, methods::CANCELLED},
+    protocol::{
+        Era,
+        methods::{CANCELLED, PROGRESS},
+    },
     router::UpstreamName,
     session::cancelled_request,
 };
@@ -47,7 +51,7 @@ impl Switchboard {
                     self.client_cancels(&id);
                 }
             }
-            MessageKind::Notification { method: "notifications/progress" } => {
+            MessageKind::Notification { method: PROGRESS } => {
                 self.client_tells_progress(envelope, body);
             }
             MessageKind::Notification { method: "notifications/initialized" } => {}
@@ -70,9 +74,7 @@ impl Switchboard {
         self.client.notes(&asking);
         self.start_all(now);
         match asking.method.as_str() {
-            "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
-                if asking.era == Era::Modern =>
-            {
+            "ping" | "logging/setLevel" | SUBSCRIBE | UNSUBSCRIBE if asking.era == Era::Modern => {
                 let why =
                     format!("Method not found: {} (revision {})", asking.method, opening::MODERN);
                 self.say(opening::error(&asking.id, METHOD_NOT_FOUND, &why));
@@ -84,7 +86,7 @@ impl Switchboard {
             "tools/call" | "prompts/get" => self.ask_by_name(asking, now),
             "completion/complete" => self.ask_to_complete(asking, now),
             "resources/read" => self.ask_for_resource(asking, now),
-            "resources/subscribe" | "resources/unsubscribe" => self.watch_resource(asking, now),
+            SUBSCRIBE | UNSUBSCRIBE => self.watch_resource(asking, now),
             method if Kind::of(method).is_some() => self.wait(asking, now),
             method if method.starts_with("tasks/") => self.ask_about_task(asking, now),
             _ => {
@@ -374,6 +376,12 @@ impl Switchboard {
                 opening::MODERN
             );
             return self.fail(alias, INVALID_PARAMS, &why);
+        }
+        if is_modern && matches!(request.asking.method.as_str(), SUBSCRIBE | UNSUBSCRIBE) {
+            // It came before the upstream was open, which listens to all that is watched since then.
+            let answer = opening::answer(&request.asking.id, b"{}");
+            self.finish(alias);
+            return self.say(answer);
         }
         request.is_sent = true;
         let mut added = Added::default();

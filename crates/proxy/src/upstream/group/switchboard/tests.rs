@@ -621,6 +621,25 @@ fn resources_are_asked_of_whoever_lists_them() {
 }
 
 #[test]
+fn what_is_watched_before_a_modern_upstream_is_open_is_listened_to_and_not_asked_for() {
+    let mut script = Script::new(&["a"]);
+    script.client(&hello(Era::Legacy));
+    let ask = |id: u64, method: &str, uri: &str| {
+        format!(r#"{{"id":{id},"method":"resources/{method}","params":{{"uri":"{uri}"}}}}"#)
+    };
+    assert!(told(&script.client(&ask(1, "subscribe", "a://kept")), "client").is_empty());
+    script.client(&ask(2, "subscribe", "a://left"));
+    script.client(&ask(3, "unsubscribe", "a://left"));
+    let heard = script.opens("a", Era::Modern, &["x"]);
+    let answers: Vec<_> = told(&heard, "client").into_iter().map(parsed).collect();
+    let answered = |id: u64| answers.iter().any(|it| it["id"] == id && it["result"].is_object());
+    assert!([1, 2, 3].into_iter().all(answered), "{heard:?}");
+    let asked = told(&heard, "a").join("\n");
+    assert!(!asked.contains("resources/subscribe"), "it knows no such method: {asked}");
+    assert!(asked.contains("a://kept") && !asked.contains("a://left"), "{asked}");
+}
+
+#[test]
 fn tasks_are_asked_about_where_they_are_and_not_across_the_eras() {
     let mut script = Script::opened(Era::Legacy, Era::Legacy);
     let heard = script.client(&call(1, "b__x", Era::Legacy));

@@ -1,0 +1,146 @@
+//! The servers of the settings, and those of clients that Forebay stands in front of: whether each can be started and
+//! asked.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Result;
+use forebay_proxy::upstream::{self, Standing, State as Reached};
+
+use super::{Area, Finding, State, ended, fronted::Fronted, quoted};
+use crate::{
+    assemble,
+    config::{
+        Config,
+        servers::{Server, Start},
+    },
+    figures::counted,
+    gateway::Gateway,
+};
+
+/// How long all may take together, to open and to tell which tools they have.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long one may take to open; those that are allowed less have that.
+const OPENING: Duration = Duration::from_secs(18);
+/// How long one may take to end once it has been looked at.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Starts all servers at once, and tells how each stands.
+pub(super) fn examine(config: &Config, fronted: &[Fronted]) -> Vec<Finding> {
+    let mut findings = disabled(config);
+    let (mut all, mut of_clients) = (config.clone(), Vec::new());
+    for one in fronted {
+        match one.startable() {
+            Ok(server) => {
+                of_clients.push((server.name.clone(), one));
+                all.servers.push(server.clone());
+            }
+            Err(why) => {
+                let text = ended(&format!("{} is not started: {why}", one.told()));
+                findings.push(found(State::Note, text));
+            }
+        }
+    }
+    if all.servers.is_empty() {
+        return findings;
+    }
+    match look(all) {
+        Ok(standings) => findings.extend(standings.iter().map(|standing| {
+            let name = standing.name.as_str();
+            let of_client = of_clients.iter().find(|(it, _)| it == name);
+            told(standing, &of_client.map_or(Whose::Settings, |(_, one)| Whose::Client(one)))
+        })),
+        Err(error) => {
+            let text = ended(&format!("The servers cannot be started: {error:#}"));
+            findings.push(found(State::Problem, text).mended_by("forebay servers check"));
+        }
+    }
+    findings
+}
+
+/// Whose server it is.
+enum Whose<'a> {
+    Settings,
+    Client(&'a Fronted),
+}
+
+/// Tells that it is not known which there are.
+pub(super) fn unknown() -> Finding {
+    let text = "No server could be read from the settings, which have mistakes.";
+    found(State::Note, text).mended_by("forebay config --check")
+}
+
+/// Tells which there are, without starting any.
+pub(super) fn names(config: &Config, fronted: &[Fronted]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let names: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
+    if !names.is_empty() {
+        let servers = counted(names.len() as u64, "server");
+        let text = format!("{servers} in the settings, not started now: {}.", names.join(", "));
+        findings.push(found(State::Note, text).mended_by("forebay servers check"));
+    }
+    let names: Vec<String> = fronted.iter().map(Fronted::told).collect();
+    if !names.is_empty() {
+        let servers = counted(names.len() as u64, "server");
+        let text = format!(
+            "{servers} behind Forebay in clients' files, not started now: {}.",
+            names.join(", ")
+        );
+        findings.push(found(State::Note, text).mended_by("forebay doctor"));
+    }
+    findings
+}
+
+/// Tells that there is none, if that is so.
+pub(super) fn none(config: &Config, fronted: &[Fronted]) -> Vec<Finding> {
+    if !config.servers.is_empty() || !fronted.is_empty() {
+        return Vec::new();
+    }
+    let text = "No server stands in the settings, and none behind Forebay in a client's file.";
+    vec![found(State::Ok, text)]
+}
+
+fn look(mut config: Config) -> Result<Vec<Standing>> {
+    for server in &mut config.servers {
+        server.start = Start::Eager;
+        let allowed = server.start_timeout.unwrap_or(OPENING);
+        server.start_timeout = Some(allowed.min(OPENING));
+    }
+    let Gateway { group, .. } = Gateway::of(&mut config)?;
+    Ok(upstream::look(Arc::clone(&group), &assemble::spool(&config), PATIENCE, GRACE)?)
+}
+
+fn disabled(config: &Config) -> Vec<Finding> {
+    let is_off = |server: &&Server| !server.is_enabled;
+    let told = |server: &Server| {
+        found(State::Note, format!("`{}` is not started: `enabled` is false.", server.name))
+    };
+    config.servers.iter().filter(is_off).map(told).collect()
+}
+
+fn told(standing: &Standing, whose: &Whose<'_>) -> Finding {
+    let Standing { name, state, revision, tools, last_error } = standing;
+    let (name, mend) = match whose {
+        Whose::Settings => (format!("`{name}`"), format!("forebay servers check {name}")),
+        Whose::Client(one) => (one.told(), format!("edit {}", quoted(one.file()))),
+    };
+    match state {
+        Reached::Open if tools.is_none() => {
+            let text = format!("{name} opens, and does not tell which tools it has.");
+            found(State::Problem, text).mended_by(mend)
+        }
+        Reached::Open => {
+            let tools = counted(tools.unwrap_or_default() as u64, "tool");
+            let revision = revision.as_deref().unwrap_or("an unknown revision");
+            found(State::Ok, format!("{name} works, with {tools}; it speaks {revision}."))
+        }
+        Reached::Idle | Reached::Starting | Reached::Down => {
+            let why = last_error.as_deref().unwrap_or("it does not answer");
+            let finding = found(State::Problem, ended(&format!("{name} cannot be used: {why}")));
+            finding.mended_by(mend)
+        }
+    }
+}
+
+fn found(state: State, text: impl Into<String>) -> Finding {
+    Finding::new(Area::Servers, state, text)
+}

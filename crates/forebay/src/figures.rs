@@ -1,0 +1,3 @@
+//! Numbers as people read them.
+
+pub(crate) use forebay_text::{counted, grouped, short, size};

@@ -1,0 +1,239 @@
+// Looks at pages in a real browser, as a plan says, and prints what it saw as JSON.
+//
+//   node tour.mjs CHROMIUM < PLAN.json
+//
+// The plan: `open` is an address to begin with; `views` are pages to look at ({path, width, dark, scripts, stranger, until}),
+// `stranger` being one without the cookie, and `until` what the page must have asked for by itself; `acts` are things to do
+// ({at, scripts, fill: {selector: value}, click, keys: [[selector, key]], saves, tell}): `keys` goes to each place by the Tab key
+// and presses the other one there, and what `saves` is a file and no page. `pictures` is a folder for screenshots. The browser is
+// spoken to through two pipes, so nothing listens anywhere.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const [chromium] = process.argv.slice(2);
+const plan = JSON.parse(readFileSync(0, "utf8"));
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const home = mkdtempSync(join(tmpdir(), "tour-"));
+
+const browser = spawn(
+  chromium,
+  [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
+    "--remote-debugging-pipe", `--user-data-dir=${home}`, "about:blank",
+  ],
+  { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"], env: { ...process.env, HOME: home } },
+);
+
+let lastId = 0;
+const waiting = new Map();
+const listeners = new Set();
+let rest = "";
+browser.stdio[4].on("data", (bytes) => {
+  rest += bytes;
+  const messages = rest.split("\0");
+  rest = messages.pop();
+  for (const text of messages) {
+    const message = JSON.parse(text);
+    if (message.id) {
+      const { done, failed, method } = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.error) failed(new Error(`${method}: ${message.error.message}`));
+      else done(message.result);
+    } else {
+      for (const listener of [...listeners]) listener(message);
+    }
+  }
+});
+
+function send(method, params = {}, sessionId) {
+  const id = ++lastId;
+  browser.stdio[3].write(JSON.stringify({ id, method, params, sessionId }) + "\0");
+  return new Promise((done, failed) => waiting.set(id, { done, failed, method }));
+}
+
+/// What must come, or why it is missed.
+function soon(promise, what) {
+  let timer;
+  const late = new Promise((_, failed) => {
+    timer = setTimeout(() => failed(new Error(`${what} did not come in time`)), 30_000);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+function event(sessionId, method) {
+  return new Promise((done) => {
+    const listener = (message) => {
+      if (message.sessionId !== sessionId || message.method !== method) return;
+      listeners.delete(listener);
+      done(message.params);
+    };
+    listeners.add(listener);
+  });
+}
+
+/// A tab, with all that it asks for and complains of.
+async function tab({ width = 1280, dark = false, scripts = true, stranger = false }) {
+  const context = stranger ? await send("Target.createBrowserContext") : {};
+  const { targetId } = await send("Target.createTarget", { url: "about:blank", ...context });
+  const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
+  const seen = { requests: [], complaints: [] };
+  const listener = ({ sessionId: from, method, params }) => {
+    if (from !== sessionId) return;
+    if (method === "Network.requestWillBeSent") seen.requests.push(params.request.url);
+    if (method === "Runtime.exceptionThrown") seen.complaints.push(params.exceptionDetails.text);
+    if (method === "Runtime.consoleAPICalled" && ["error", "warning", "assert"].includes(params.type)) {
+      seen.complaints.push(params.args.map((it) => it.value ?? it.description).join(" "));
+    }
+    if (method === "Log.entryAdded" && params.entry.level !== "verbose") {
+      seen.complaints.push(`${params.entry.text} ${params.entry.url ?? ""}`);
+    }
+  };
+  listeners.add(listener);
+  const ask = (method, params) => send(method, params, sessionId);
+  for (const domain of ["Page", "Runtime", "Network", "Log"]) await ask(`${domain}.enable`);
+  await ask("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: width < 600 });
+  await ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
+  await ask("Emulation.setScriptExecutionDisabled", { value: !scripts });
+  const ready = async () => {
+    for (;;) {
+      // While a page makes way for the next, nothing can be asked of either.
+      const state = await evaluate("document.readyState").catch(() => "none");
+      if (state === "complete") return;
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  };
+  const go = async (url) => {
+    const { errorText } = await ask("Page.navigate", { url });
+    if (errorText) throw new Error(`${url}: ${errorText}`);
+    await soon(ready(), url);
+  };
+  const asked = (end) =>
+    new Promise((done) => {
+      const look = ({ sessionId: from, method, params }) => {
+        if (from !== sessionId || method !== "Network.responseReceived" || !params.response.url.endsWith(end)) return;
+        listeners.delete(look);
+        done();
+      };
+      listeners.add(look);
+    });
+  const evaluate = async (expression) => {
+    const { result, exceptionDetails } = await ask("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(`${expression.slice(0, 80)}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+    return result.value;
+  };
+  const close = async () => {
+    listeners.delete(listener);
+    await send("Target.closeTarget", { targetId });
+  };
+  const press = async (key) => {
+    const codes = { Tab: 9, Enter: 13, " ": 32 };
+    const it = { key, code: key === " " ? "Space" : key, windowsVirtualKeyCode: codes[key] };
+    const text = { Tab: undefined, Enter: "\r", " ": " " }[key];
+    await ask("Input.dispatchKeyEvent", { type: "keyDown", text, ...it });
+    await ask("Input.dispatchKeyEvent", { type: "keyUp", ...it });
+  };
+  /// Goes on by the Tab key until what is meant has the focus, which must be seen.
+  const reach = async (selector) => {
+    const place = `document.querySelector(${JSON.stringify(selector)})`;
+    for (let steps = 0; steps < 200; steps += 1) {
+      await press("Tab");
+      const found = await evaluate(`document.activeElement === ${place} && getComputedStyle(document.activeElement).outlineStyle`);
+      if (found === false) continue;
+      if (found === "none") throw new Error(`${selector} has the focus, which is not seen`);
+      return;
+    }
+    throw new Error(`${selector} is not reached by the Tab key`);
+  };
+  return { ask, asked, close, evaluate, go, press, reach, ready, seen, sessionId };
+}
+
+const name = ({ path, width = 1280, dark = false }) =>
+  `${path.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "").slice(0, 60) || "now"}-${width}${dark ? "-dark" : ""}.png`;
+
+const origin = new URL(plan.open).origin;
+const report = { views: [], acts: [] };
+try {
+  const first = await tab({});
+  await first.go(plan.open);
+  // The first page sets the cookie and goes on by itself.
+  const gone = async () => {
+    while ((await first.evaluate("location.href").catch(() => plan.open)) === plan.open) {
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  };
+  await soon(gone(), "the page behind the first");
+  await first.ready();
+  report.opened = await first.evaluate("location.href");
+  await first.close();
+  for (const view of plan.views ?? []) {
+    const page = await tab(view);
+    await page.go(origin + view.path);
+    if (view.until) await soon(page.asked(view.until), view.until);
+    const found = { ...view, ...page.seen };
+    found.title = await page.evaluate("document.title");
+    found.overflow = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth");
+    found.text = await page.evaluate("document.body.innerText");
+    // From here on, what looks at the page may run in it.
+    await page.ask("Emulation.setScriptExecutionDisabled", { value: false });
+    if (plan.pictures) {
+      const { data } = await page.ask("Page.captureScreenshot", { captureBeyondViewport: plan.whole ?? false });
+      writeFileSync(join(plan.pictures, name(view)), Buffer.from(data, "base64"));
+    }
+    await page.evaluate(axe);
+    found.axe = await page.evaluate(`axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((it) => ({
+      id: it.id, impact: it.impact, help: it.help, nodes: it.nodes.slice(0, 5).map((node) => node.html.slice(0, 200)) })))`);
+    report.views.push(found);
+    await page.close();
+  }
+  for (const act of plan.acts ?? []) {
+    const page = await tab(act);
+    await page.go(origin + act.at);
+    for (const [selector, value] of Object.entries(act.fill ?? {})) {
+      await page.evaluate(`{ const it = document.querySelector(${JSON.stringify(selector)}); if (it.type === "checkbox") it.checked = ${JSON.stringify(value)}; else it.value = ${JSON.stringify(value)}; }`);
+    }
+    if (act.saves) {
+      await send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: home, eventsEnabled: true });
+      const begun = event(undefined, "Browser.downloadWillBegin");
+      const done = new Promise((done) => {
+        const look = ({ method, params }) => {
+          if (method !== "Browser.downloadProgress" || params.state === "inProgress") return;
+          listeners.delete(look);
+          done(params);
+        };
+        listeners.add(look);
+      });
+      await page.evaluate(`document.querySelector(${JSON.stringify(act.saves)}).click()`);
+      const { suggestedFilename } = await soon(begun, `the file of ${act.saves}`);
+      const { state, receivedBytes } = await soon(done, suggestedFilename);
+      report.acts.push({ at: act.at, told: `${state} ${suggestedFilename} ${receivedBytes > 0}`, ...page.seen });
+      await page.close();
+      continue;
+    }
+    for (const [place, [selector, key]] of (act.keys ?? []).entries()) {
+      await page.reach(selector);
+      const isLast = place === act.keys.length - 1;
+      const left = isLast ? event(page.sessionId, "Page.frameNavigated") : undefined;
+      await page.press(key);
+      if (isLast) await soon(left.then(page.ready), `what ${key} on ${selector} of ${act.at} leads to`);
+    }
+    if (act.click) {
+      const left = event(page.sessionId, "Page.frameNavigated");
+      await page.evaluate(`document.querySelector(${JSON.stringify(act.click)}).click()`);
+      await soon(left.then(page.ready), `what ${act.click} of ${act.at} leads to`);
+    }
+    const told = await page.evaluate(act.tell ?? "document.body.innerText");
+    report.acts.push({ at: act.at, href: await page.evaluate("location.href"), told, ...page.seen });
+    await page.close();
+  }
+} finally {
+  const ended = new Promise((done) => browser.once("exit", done));
+  browser.kill("SIGKILL");
+  await ended;
+  // What it started ends with it, a moment later.
+  rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+}
+process.stdout.write(JSON.stringify(report));

@@ -1,0 +1,666 @@
+//! What an upstream has for its pages: which of its parameters leads to which page.
+//!
+//! The policy says it, or it is guessed from the names and types of the tool's parameters; what only
+//! a result can tell, its first one does ([`Style::after_first`]).
+
+use serde_json::Value;
+
+use super::{
+    found::{Next, Told},
+    next_url,
+    raw::{RawArguments, normal},
+    settings::{PagingSettings, PagingStyle},
+};
+use crate::pages::MAX_LIMIT;
+
+/// How many records are asked for, if neither the policy nor the definition says how many there can be.
+const USUAL_SIZE: u64 = 100;
+
+const PAGES: [&str; 8] =
+    ["page", "pagenumber", "pageno", "pagenum", "pageindex", "currentpage", "pageid", "p"];
+const OFFSETS: [&str; 10] = [
+    "offset",
+    "skip",
+    "startindex",
+    "startat",
+    "start",
+    "from",
+    "firstresult",
+    "startrow",
+    "startrecord",
+    "resultoffset",
+];
+const SIZES: [&str; 18] = [
+    "perpage",
+    "pagesize",
+    "limit",
+    "size",
+    "maxresults",
+    "count",
+    "top",
+    "take",
+    "rows",
+    "first",
+    "resultsperpage",
+    "itemsperpage",
+    "hitsperpage",
+    "maxitems",
+    "maxrecords",
+    "pagelimit",
+    "resultrecordcount",
+    "num",
+];
+const CURSORS: [&str; 18] = [
+    "cursor",
+    "pagetoken",
+    "nextpagetoken",
+    "nexttoken",
+    "nextcursor",
+    "after",
+    "startingafter",
+    "continuationtoken",
+    "continuation",
+    "continue",
+    "scrollid",
+    "bookmark",
+    "marker",
+    "startcursor",
+    "pagecursor",
+    "nextmarker",
+    "exclusivestartkey",
+    "resumetoken",
+];
+const URLS: [&str; 5] = ["nexturl", "nextlink", "nextpageurl", "nextpage", "next"];
+
+/// How an upstream's pages are reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Style {
+    pub(crate) way: Way,
+    size: Option<Size>,
+    /// Whether nobody has said so.
+    is_guessed: bool,
+    /// The names of all parameters, and whether each takes a text.
+    parameters: Vec<(String, Type)>,
+}
+
+/// What leads to a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The number of the page.
+    Page { parameter: String, first: First },
+    /// How many records come before.
+    Offset { parameter: String },
+    /// What the page before gave.
+    Cursor { parameter: String },
+    /// The URL that the page before gave: whole, or the parameters in it.
+    Url { parameter: Option<String> },
+    /// Nothing that the definition tells: the first result may.
+    Unknown,
+    /// All records come at once.
+    Whole,
+}
+
+/// The number of the first page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum First {
+    /// It is told, or its pages have shown it.
+    Known(u64),
+    /// It is 1 as with most. The first page is asked for without a number.
+    Presumed,
+    /// The same, and what has come speaks against it.
+    Doubted,
+}
+
+/// Which page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The page that the upstream calls 1: the first one, or the second.
+    Numbered1,
+    /// The page of this number, from 0 on.
+    Page(u64),
+    /// The page that begins with this record.
+    Offset(u64),
+    /// The first one, or the only one.
+    First,
+    /// The one behind another.
+    Behind(Next),
+}
+
+/// The parameter for how many records a page has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Size {
+    parameter: String,
+    asked: u64,
+}
+
+/// What a parameter takes, as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Number,
+    Text,
+    Any,
+}
+
+impl Style {
+    /// The style of a tool with this input schema.
+    pub(crate) fn of(schema: &Value, settings: &PagingSettings) -> Self {
+        let definition = Definition::read(schema);
+        let way = definition.way(settings);
+        let size = definition.size(settings);
+        let is_guessed = settings.style == PagingStyle::Auto && !matches!(way, Way::Unknown);
+        Self { way, size, is_guessed, parameters: definition.parameters() }
+    }
+
+    /// The style, now that the first result is known.
+    pub(crate) fn after_first(mut self, told: &Told) -> Self {
+        if self.way != Way::Unknown {
+            return self;
+        }
+        let leads_on = |url: &str| !self.arguments_in(url).is_empty();
+        self.way = match &told.next {
+            Some(Next::Url(url)) if leads_on(url) => Way::Url { parameter: None },
+            Some(Next::Url(_) | Next::Token(_)) | None => Way::Whole,
+        };
+        self.is_guessed = true;
+        self
+    }
+
+    /// The style, now that it is known which number the first page has.
+    pub(crate) fn counting_from(self, number: u64) -> Self {
+        self.with_first(First::Known(number))
+    }
+
+    /// The style, now that something speaks against the number that the first page is presumed to have.
+    pub(crate) fn doubting(self) -> Self {
+        self.with_first(First::Doubted)
+    }
+
+    fn with_first(mut self, number: First) -> Self {
+        if let Way::Page { first, .. } = &mut self.way {
+            *first = number;
+        }
+        self
+    }
+
+    /// The style, now that the page is known that comes if none is asked for by its number.
+    pub(crate) fn after_unnumbered(self, told: &Told) -> Self {
+        match told.number.or_else(|| self.number_before(told.next.as_ref()?)) {
+            Some(1) => self.counting_from(1),
+            // Some say 0 where no number was given.
+            Some(_) => self.doubting(),
+            None => self,
+        }
+    }
+
+    /// The number of the first page, if this leads to the second.
+    fn number_before(&self, next: &Next) -> Option<u64> {
+        let next: u64 = match next {
+            Next::Token(token) => token.as_u64().or_else(|| token.as_str()?.parse().ok())?,
+            Next::Url(url) => {
+                let query = next_url::query(url);
+                let own = query.iter().find(|(it, _)| Some(&**it) == self.position_parameter());
+                own.and_then(|(_, number)| number.parse().ok())?
+            }
+        };
+        next.checked_sub(1).filter(|number| *number <= 1)
+    }
+
+    /// True if it is only presumed which number the first page has.
+    pub(crate) fn presumes_first(&self) -> bool {
+        matches!(self.way, Way::Page { first: First::Presumed | First::Doubted, .. })
+    }
+
+    /// True if something speaks against what is presumed.
+    pub(crate) fn doubts_first(&self) -> bool {
+        matches!(self.way, Way::Page { first: First::Doubted, .. })
+    }
+
+    /// The parameter that says which page.
+    pub(crate) fn position_parameter(&self) -> Option<&str> {
+        match &self.way {
+            Way::Page { parameter, .. } | Way::Offset { parameter } | Way::Cursor { parameter } => {
+                Some(parameter)
+            }
+            Way::Url { parameter } => parameter.as_deref(),
+            Way::Unknown | Way::Whole => None,
+        }
+    }
+
+    /// The parameter for what the page before gave.
+    pub(crate) fn cursor_parameter(&self) -> Option<&str> {
+        self.position_parameter().filter(|_| self.goes_in_order())
+    }
+
+    /// The parameter that says how many records a page has.
+    pub(crate) fn size_parameter(&self) -> Option<&str> {
+        self.size.as_ref().map(|size| size.parameter.as_str())
+    }
+
+    /// From now on no size is asked for; `false` if none was.
+    pub(crate) fn asks_no_size(&mut self) -> bool {
+        self.size.take().is_some()
+    }
+
+    /// How many records a page is asked to have.
+    pub(crate) fn asked_size(&self) -> Option<u64> {
+        self.size.as_ref().map(|size| size.asked)
+    }
+
+    /// True if a page is asked for by its number.
+    pub(crate) fn is_numbered(&self) -> bool {
+        matches!(self.way, Way::Page { .. })
+    }
+
+    /// True if a page is asked for by its place among the others.
+    pub(crate) fn has_places(&self) -> bool {
+        matches!(self.way, Way::Page { .. } | Way::Offset { .. })
+    }
+
+    /// True if a page can only be reached through the one before.
+    pub(crate) fn goes_in_order(&self) -> bool {
+        matches!(self.way, Way::Cursor { .. } | Way::Url { .. })
+    }
+
+    /// The arguments that lead to a page.
+    pub(crate) fn arguments(&self, base: &RawArguments, step: &Step) -> RawArguments {
+        let mut arguments = base.clone();
+        if let Some(Size { parameter, asked }) = &self.size
+            && base.get(parameter).is_none()
+        {
+            arguments.set(parameter, &self.number(parameter, *asked));
+        }
+        match (&self.way, step) {
+            (Way::Page { first: First::Presumed | First::Doubted, .. }, Step::Page(0)) => {}
+            (Way::Page { parameter, first }, Step::Page(page)) => {
+                arguments.set(parameter, &self.number(parameter, page + first.number()));
+            }
+            (Way::Page { parameter, .. }, Step::Numbered1) => {
+                arguments.set(parameter, &self.number(parameter, 1));
+            }
+            (Way::Offset { parameter }, Step::Offset(offset)) => {
+                arguments.set(parameter, &self.number(parameter, *offset));
+            }
+            (Way::Cursor { parameter }, Step::Behind(Next::Token(token))) => {
+                arguments.set(parameter, token);
+            }
+            (Way::Cursor { parameter }, Step::Behind(Next::Url(url))) => {
+                // The cursor stands in it, or it is the URL itself.
+                let query = next_url::query(url);
+                let cursor = query.iter().find(|(name, _)| name == parameter);
+                arguments.set(parameter, &cursor.map_or(url, |(_, cursor)| cursor).as_str().into());
+            }
+            (Way::Url { parameter: Some(parameter) }, Step::Behind(next)) => {
+                arguments.set(parameter, &next.value());
+            }
+            (Way::Url { parameter: None }, Step::Behind(Next::Url(url))) => {
+                for (name, value) in self.arguments_in(url) {
+                    arguments.set(&name, &value);
+                }
+            }
+            // The first page is reached without saying so.
+            _ => {}
+        }
+        arguments
+    }
+
+    /// How it is told, if it is a guess.
+    pub(crate) fn guess(&self) -> Option<String> {
+        let by = match &self.way {
+            _ if !self.is_guessed => return None,
+            Way::Page { parameter, .. } | Way::Offset { parameter } | Way::Cursor { parameter } => {
+                parameter.clone()
+            }
+            Way::Url { parameter } => parameter.clone().unwrap_or_else(|| "next URL".to_owned()),
+            Way::Unknown | Way::Whole => return Some("one page (guessed)".to_owned()),
+        };
+        let size = self.size_parameter().map(|size| format!(", {size}")).unwrap_or_default();
+        Some(format!("{by}{size} (guessed)"))
+    }
+
+    /// What the query of a URL sets that is a parameter of the tool.
+    fn arguments_in(&self, url: &str) -> Vec<(String, Value)> {
+        let set = next_url::query(url).into_iter().filter_map(|(name, value)| {
+            let (name, kind) = self.parameters.iter().find(|(known, _)| *known == name)?;
+            let number = value.parse::<u64>().ok().filter(|_| *kind != Type::Text);
+            Some((name.clone(), number.map_or_else(|| value.into(), Value::from)))
+        });
+        set.collect()
+    }
+
+    fn number(&self, parameter: &str, number: u64) -> Value {
+        match self.parameters.iter().find(|(name, _)| name == parameter) {
+            Some((_, Type::Text)) => number.to_string().into(),
+            Some((_, Type::Number | Type::Any)) | None => number.into(),
+        }
+    }
+}
+
+impl First {
+    fn number(self) -> u64 {
+        match self {
+            Self::Known(number) => number,
+            Self::Presumed | Self::Doubted => 1,
+        }
+    }
+}
+
+impl Step {
+    /// What the page is called where it is told.
+    pub(crate) fn told(&self, style: &Style, place: u64) -> String {
+        match (self, &style.way) {
+            (Self::Page(page), Way::Page { parameter, first }) => {
+                format!("upstream page {} ({parameter} = {})", page + 1, page + first.number())
+            }
+            (Self::Numbered1, Way::Page { parameter, .. }) => {
+                format!("upstream page with {parameter} = 1")
+            }
+            (Self::Offset(offset), Way::Offset { parameter }) => {
+                format!("upstream page at {parameter} = {offset}")
+            }
+            _ => format!("upstream page {}", place + 1),
+        }
+    }
+}
+
+/// The parameters of a tool.
+struct Definition<'d> {
+    properties: Vec<(&'d str, &'d Value)>,
+    /// Those without which the tool cannot be called.
+    required: Vec<&'d str>,
+}
+
+impl<'d> Definition<'d> {
+    fn read(schema: &'d Value) -> Self {
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let required = schema["required"].as_array().into_iter().flatten();
+        Self {
+            properties: properties.map(|(name, property)| (name.as_str(), property)).collect(),
+            required: required.filter_map(Value::as_str).collect(),
+        }
+    }
+
+    fn parameters(&self) -> Vec<(String, Type)> {
+        self.properties
+            .iter()
+            .map(|(name, property)| ((*name).to_owned(), type_of(property)))
+            .collect()
+    }
+
+    fn way(&self, settings: &PagingSettings) -> Way {
+        let page = settings.page_parameter.as_deref().or_else(|| self.numbered(&PAGES));
+        let offset = settings.offset_parameter.as_deref().or_else(|| self.numbered(&OFFSETS));
+        let cursor = settings.cursor_parameter.as_deref().or_else(|| self.cursor());
+        let url = settings.cursor_parameter.as_deref().or_else(|| self.named(&URLS));
+        let by_page = page.map(|parameter| Way::Page {
+            parameter: parameter.to_owned(),
+            first: settings.first_page.map_or_else(|| self.first_page(parameter), First::Known),
+        });
+        let by_offset = offset.map(|parameter| Way::Offset { parameter: parameter.to_owned() });
+        let by_cursor = cursor.map(|parameter| Way::Cursor { parameter: parameter.to_owned() });
+        let by_url = url.map(|parameter| Way::Url { parameter: Some(parameter.to_owned()) });
+        match settings.style {
+            PagingStyle::Auto => {
+                by_page.or(by_offset).or(by_cursor).or(by_url).unwrap_or(Way::Unknown)
+            }
+            PagingStyle::Page => {
+                let first = settings.first_page.map_or(First::Presumed, First::Known);
+                by_page.unwrap_or_else(|| Way::Page { parameter: "page".to_owned(), first })
+            }
+            PagingStyle::Offset => {
+                by_offset.unwrap_or_else(|| Way::Offset { parameter: "offset".to_owned() })
+            }
+            PagingStyle::Cursor => {
+                by_cursor.unwrap_or_else(|| Way::Cursor { parameter: "cursor".to_owned() })
+            }
+            PagingStyle::Next => by_url.unwrap_or(Way::Url { parameter: None }),
+            PagingStyle::None => Way::Whole,
+        }
+    }
+
+    fn size(&self, settings: &PagingSettings) -> Option<Size> {
+        if settings.style == PagingStyle::None {
+            return None;
+        }
+        let parameter = settings.size_parameter.as_deref().or_else(|| self.numbered(&SIZES))?;
+        let most = self.property(parameter).and_then(|property| property["maximum"].as_u64());
+        let asked = settings.page_size.or(most.map(|most| most.clamp(1, MAX_LIMIT)));
+        Some(Size { parameter: parameter.to_owned(), asked: asked.unwrap_or(USUAL_SIZE) })
+    }
+
+    /// The parameter for numbers whose name comes first among these.
+    fn numbered(&self, names: &[&str]) -> Option<&'d str> {
+        // A date may be called so, too.
+        let is_plain = |name: &str| !matches!(name, "start" | "from" | "p" | "next" | "num");
+        names.iter().find_map(|wanted| {
+            let found = self.properties.iter().find(|(name, property)| {
+                let fits = match type_of(property) {
+                    Type::Number => true,
+                    Type::Any => is_plain(wanted),
+                    Type::Text => false,
+                };
+                normal(name) == **wanted && fits
+            });
+            found.map(|(name, _)| *name)
+        })
+    }
+
+    fn cursor(&self) -> Option<&'d str> {
+        // Some call a cursor an offset, or a page.
+        let as_text = |name: &str| {
+            let found = self
+                .properties
+                .iter()
+                .find(|(own, property)| normal(own) == name && type_of(property) == Type::Text);
+            found.map(|(own, _)| *own)
+        };
+        self.named(&CURSORS).or_else(|| as_text("offset")).or_else(|| as_text("page"))
+    }
+
+    fn named(&self, names: &[&str]) -> Option<&'d str> {
+        names.iter().find_map(|wanted| {
+            let found = self.properties.iter().find(|(name, property)| {
+                normal(name) == **wanted && type_of(property) != Type::Number
+            });
+            found.map(|(name, _)| *name)
+        })
+    }
+
+    /// The number of the first page, as the parameter's bounds, its default or its description tell it.
+    fn first_page(&self, parameter: &str) -> First {
+        const FROM_0: [&str; 8] = [
+            "0-based",
+            "zero-based",
+            "zero based",
+            "0-indexed",
+            "zero-indexed",
+            "starting at 0",
+            "starts at 0",
+            "starting from 0",
+        ];
+        const FROM_1: [&str; 7] = [
+            "1-based",
+            "one-based",
+            "1-indexed",
+            "starting at 1",
+            "starts at 1",
+            "starting from 1",
+            "from 1",
+        ];
+        let property = self.property(parameter).unwrap_or(&Value::Null);
+        let alternatives = ["anyOf", "oneOf"].iter().filter_map(|key| property[key].as_array());
+        let all: Vec<&Value> = alternatives.flatten().chain([property]).collect();
+        let numbers =
+            ["minimum", "default"].map(|key| all.iter().find_map(|one| one[key].as_u64()));
+        let described = property["description"].as_str().unwrap_or_default().to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|words| described.contains(words));
+        if numbers.contains(&Some(0)) || says(&FROM_0) {
+            return First::Known(0);
+        }
+        // One that has to be named can only be tried.
+        let is_required = self.required.contains(&parameter);
+        if is_required || numbers.contains(&Some(1)) || says(&FROM_1) {
+            return First::Known(1);
+        }
+        First::Presumed
+    }
+
+    fn property(&self, parameter: &str) -> Option<&'d Value> {
+        self.properties.iter().find(|(name, _)| *name == parameter).map(|(_, property)| *property)
+    }
+}
+
+/// What a parameter takes. One that may be null is what else it may be.
+fn type_of(property: &Value) -> Type {
+    let alternatives = ["anyOf", "oneOf"].iter().filter_map(|key| property[key].as_array());
+    let all = alternatives.flatten().chain([property]);
+    let named = all.flat_map(|one| match &one["type"] {
+        Value::String(name) => vec![name.as_str()],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    });
+    let mut kind = Type::Any;
+    for name in named {
+        match name {
+            "integer" | "number" => return Type::Number,
+            "string" => kind = Type::Text,
+            _ => {}
+        }
+    }
+    kind
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn style(properties: &Value) -> Style {
+        Style::of(&json!({"properties": properties}), &PagingSettings::default())
+    }
+
+    fn way(properties: &Value) -> Way {
+        style(properties).way
+    }
+
+    fn page(parameter: &str, first: First) -> Way {
+        Way::Page { parameter: parameter.to_owned(), first }
+    }
+
+    #[test]
+    fn the_way_is_told_by_names_and_types() {
+        let integer = json!({"type": "integer"});
+        let text = json!({"type": "string"});
+        assert_eq!(
+            way(&json!({"q": text, "page": integer, "per_page": integer})),
+            page("page", First::Presumed)
+        );
+        assert_eq!(
+            way(&json!({"pageNumber": {"type": "integer", "minimum": 0}})),
+            page("pageNumber", First::Known(0))
+        );
+        let offset = |name: &str| Way::Offset { parameter: name.to_owned() };
+        assert_eq!(way(&json!({"$skip": integer, "$top": integer})), offset("$skip"));
+        assert_eq!(way(&json!({"start": integer})), offset("start"));
+        assert_eq!(way(&json!({"start": text})), Way::Unknown, "a date, perhaps");
+        let cursor = |name: &str| Way::Cursor { parameter: name.to_owned() };
+        assert_eq!(way(&json!({"pageToken": text, "maxResults": integer})), cursor("pageToken"));
+        assert_eq!(way(&json!({"offset": text})), cursor("offset"), "as some call it");
+        let or_null = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
+        assert_eq!(way(&json!({"starting_after": or_null})), cursor("starting_after"));
+        assert_eq!(
+            way(&json!({"next_url": text})),
+            Way::Url { parameter: Some("next_url".into()) }
+        );
+        assert_eq!(way(&json!({"q": text})), Way::Unknown);
+        assert_eq!(way(&json!({})), Way::Unknown);
+    }
+
+    #[test]
+    fn the_policy_says_it_outright() {
+        let schema = json!({"properties": {"page": {"type": "integer"}, "n": {"type": "integer"}}});
+        let of = |settings: PagingSettings| Style::of(&schema, &settings);
+        let set = PagingSettings { style: PagingStyle::Offset, ..PagingSettings::default() };
+        let style = of(PagingSettings { offset_parameter: Some("n".to_owned()), ..set.clone() });
+        assert_eq!(
+            (style.way.clone(), style.guess()),
+            (Way::Offset { parameter: "n".into() }, None)
+        );
+        assert_eq!(of(set).way, Way::Offset { parameter: "offset".into() });
+        let none = PagingSettings { style: PagingStyle::None, ..PagingSettings::default() };
+        assert_eq!(of(none).way, Way::Whole);
+        let zero = PagingSettings { first_page: Some(0), ..PagingSettings::default() };
+        assert_eq!(of(zero).way, page("page", First::Known(0)));
+    }
+
+    #[test]
+    fn the_number_of_the_first_page_is_told_by_its_definition() {
+        let first = |property: Value| match way(&json!({"page": property})) {
+            Way::Page { first, .. } => first,
+            other => panic!("{other:?}"),
+        };
+        let integer = |name: &str, value: Value| json!({"type": "integer", name: value});
+        assert_eq!(first(integer("minimum", 1.into())), First::Known(1));
+        assert_eq!(first(integer("default", 0.into())), First::Known(0));
+        assert_eq!(first(integer("description", "Page (0-based)".into())), First::Known(0));
+        assert_eq!(first(integer("description", "Starting from 1.".into())), First::Known(1));
+        assert_eq!(first(integer("description", "The page".into())), First::Presumed);
+        let or_null = json!({"anyOf": [integer("minimum", 0.into()), {"type": "null"}]});
+        assert_eq!(first(or_null), First::Known(0));
+        let required = json!({"properties": {"page": {"type": "integer"}}, "required": ["page"]});
+        let way = Style::of(&required, &PagingSettings::default()).way;
+        assert_eq!(way, page("page", First::Known(1)), "it cannot be left out");
+        let unmarked = style(&json!({"page": {"type": "integer"}}));
+        let after = |next| {
+            let told = Told { next: Some(next), ..Told::default() };
+            unmarked.clone().after_unnumbered(&told).way
+        };
+        assert_eq!(after(Next::Token(1.into())), page("page", First::Doubted));
+        assert_eq!(after(Next::Token("2".into())), page("page", First::Known(1)));
+        let url = Next::Url("https://h/?q=1&page=2".to_owned());
+        assert_eq!(after(url), page("page", First::Known(1)));
+        assert_eq!(after(Next::Token("x".into())), page("page", First::Presumed));
+    }
+
+    #[test]
+    fn a_page_is_asked_for_by_what_leads_to_it() {
+        let arguments = |style: &Style, base: &str, step: Step| {
+            let base = RawArguments::read(base.as_bytes());
+            String::from_utf8(style.arguments(&base, &step).to_json()).unwrap()
+        };
+        let size = json!({"type": "integer", "maximum": 250});
+        let paged = style(&json!({"page": {"type": "integer"}, "per_page": size}));
+        assert_eq!(
+            arguments(&paged, r#"{"q":1.0}"#, Step::Page(2)),
+            r#"{"q":1.0,"per_page":250,"page":3}"#
+        );
+        assert_eq!(
+            arguments(&paged, r#"{"per_page":30}"#, Step::Page(0)),
+            r#"{"per_page":30}"#,
+            "the first one, whatever its number is"
+        );
+        let known = paged.clone().counting_from(0);
+        assert_eq!(arguments(&known, "{}", Step::Page(0)), r#"{"per_page":250,"page":0}"#);
+        let cursors = style(&json!({"cursor": {"type": "string"}}));
+        assert_eq!(arguments(&cursors, "{}", Step::First), "{}");
+        let behind = Step::Behind(Next::Token("x=".into()));
+        assert_eq!(arguments(&cursors, "{}", behind), r#"{"cursor":"x="}"#);
+        let url = Step::Behind(Next::Url("https://h/x?cursor=a%3D&n=1".to_owned()));
+        assert_eq!(arguments(&cursors, "{}", url), r#"{"cursor":"a="}"#);
+        assert_eq!(cursors.guess().unwrap(), "cursor (guessed)");
+    }
+
+    #[test]
+    fn a_next_url_leads_on_if_the_tool_has_its_parameters() {
+        let told = |url: &str| Told { next: Some(Next::Url(url.to_owned())), ..Told::default() };
+        let url = "https://api.example.com/v1/x?key=1&at=7&part=a%20b";
+        let unknown = style(&json!({"at": {"type": "integer"}, "part": {"type": "string"}}));
+        let known = unknown.after_first(&told(url));
+        assert_eq!(known.way, Way::Url { parameter: None });
+        let step = Step::Behind(Next::Url(url.to_owned()));
+        let arguments = known.arguments(&RawArguments::default(), &step).to_json();
+        assert_eq!(String::from_utf8(arguments).unwrap(), r#"{"at":7,"part":"a b"}"#);
+        let lost = style(&json!({"q": {"type": "string"}})).after_first(&told(url));
+        assert_eq!(lost.way, Way::Whole);
+    }
+}

@@ -1,0 +1,18 @@
+//! The client that waits for an answer, as whoever answers sees it.
+
+use forebay_proxy::chain::Caller;
+use forebay_query::Observer;
+
+/// The client that waits for an answer.
+pub(crate) struct Waiting<'a>(pub(crate) &'a Caller);
+
+impl Observer for Waiting<'_> {
+    fn progress(&self, done: f64, message: &str) {
+        const WHOLE: f64 = 100.0;
+        self.0.progress((done * WHOLE).round(), Some(WHOLE), message);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
