@@ -15,12 +15,15 @@ pub const SUBJECT: &str = "model:";
 pub(crate) struct Tallies {
     subject: String,
     pending: Mutex<BTreeMap<&'static str, u64>>,
+    /// Locked until what was taken is written, so that whoever comes second waits for it.
+    writing: Mutex<()>,
 }
 
 impl Tallies {
     /// The counts of a provider.
     pub(crate) fn of(provider: &str) -> Self {
-        Self { subject: format!("{SUBJECT}{provider}"), pending: Mutex::default() }
+        let subject = format!("{SUBJECT}{provider}");
+        Self { subject, pending: Mutex::default(), writing: Mutex::default() }
     }
 
     /// Counts something once.
@@ -41,8 +44,9 @@ impl Tallies {
         self.add("waited_micros", micros);
     }
 
-    /// Writes down what has been counted.
+    /// Writes down what has been counted; returns when it is written, or could not be.
     pub(crate) fn write_down(&self, kept_on: &Shelf) {
+        let _turn = self.writing.lock();
         let taken = std::mem::take(&mut *self.pending.lock());
         if taken.is_empty() {
             return;

@@ -10,7 +10,7 @@ use std::{
 use crate::SearchError;
 
 /// So long it is held before others, who may be waiting, get a turn.
-const TURN: Duration = Duration::from_secs(2);
+pub(crate) const TURN: Duration = Duration::from_secs(2);
 /// What another needs to take it.
 const MOMENT: Duration = Duration::from_millis(20);
 

@@ -1,6 +1,6 @@
 //! What is asked of the index by those who look for something, or look after it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forebay_store::{DatasetId, Filter, HowFar, Store, Viewer};
 
@@ -122,16 +122,41 @@ impl Search {
 
     /// Indexes all that is not in the index; `how_far` hears how many datasets are done, of how many.
     pub fn catch_up(&self, how_far: &mut HowFar<'_>) -> Result<Indexed, SearchError> {
-        let store = self.shelf.store()?;
-        Pass::begin(self, &store, PATIENCE, how_far)?.run(Reach::All)
+        self.index_all(false, how_far)
     }
 
     /// Makes the index anew. One that was broken off, or killed, goes on where it was.
     pub fn rebuild(&self, how_far: &mut HowFar<'_>) -> Result<Indexed, SearchError> {
+        self.index_all(true, how_far)
+    }
+
+    /// Indexes all, and begins again where another process has taken its turn in between: what is done is done. It
+    /// is given up when nobody has got any further for as long as one waits for the other.
+    fn index_all(
+        &self,
+        mut is_anew: bool,
+        how_far: &mut HowFar<'_>,
+    ) -> Result<Indexed, SearchError> {
         let store = self.shelf.store()?;
-        let mut pass = Pass::begin(self, &store, PATIENCE, how_far)?;
-        pass.begin_anew()?;
-        pass.run(Reach::All)
+        let mut reached = 0;
+        let mut until = Instant::now() + PATIENCE;
+        loop {
+            let patience = until.saturating_duration_since(Instant::now());
+            let mut pass = Pass::begin(self, &store, patience, how_far)?;
+            // Once: what has been indexed since, here or by another process, is new.
+            if std::mem::take(&mut is_anew) {
+                pass.begin_anew()?;
+            }
+            match pass.run(Reach::All) {
+                Err(SearchError::BeingIndexed) => {}
+                outcome => return outcome,
+            }
+            let counts = self.counts()?;
+            if counts.documents + counts.vectors > reached {
+                reached = counts.documents + counts.vectors;
+                until = Instant::now() + PATIENCE;
+            }
+        }
     }
 
     /// Forgets datasets that are no more, at once. Returns how many there were.

@@ -1,7 +1,7 @@
 //! A Chroma server, which can be ended and started again over the same data.
 
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
@@ -9,6 +9,9 @@ use std::{
 use serde_json::Value;
 
 use crate::{http::Connection, peer::eventually, real::Python};
+
+/// So many ports are tried.
+const TRIES: u32 = 5;
 
 /// A server on this machine, with its data in a folder.
 pub struct Chroma {
@@ -21,15 +24,24 @@ pub struct Chroma {
 impl Chroma {
     /// Starts one, and waits until it answers.
     pub fn start(python: &'static Python, folder: &Path) -> Self {
-        // It does not say which port it was given, so it is told one that was free a moment ago.
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let mut server = Self { python, folder: folder.to_owned(), address, child: None };
-        server.start_again();
+        let mut server =
+            Self { python, folder: folder.to_owned(), address: free_address(), child: None };
+        let mut tries = 1;
+        while !server.run() {
+            assert!(tries < TRIES, "Chroma ends as soon as it is started");
+            tries += 1;
+            server.address = free_address();
+        }
         server
     }
 
     /// Starts it again, where it was before.
     pub fn start_again(&mut self) {
+        eventually("Chroma has its place back", || self.run());
+    }
+
+    /// Runs it, and waits until it answers. `false` if it has ended before, as it does where another has its port.
+    fn run(&mut self) -> bool {
         let words = self.python.script("servers/chroma.py");
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg("run").arg("--path").arg(&self.folder);
@@ -37,9 +49,23 @@ impl Chroma {
         command.env("ANONYMIZED_TELEMETRY", "False").env("HOME", &self.folder);
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.child = Some(quiet.spawn().expect("Chroma starts"));
-        let address = self.address;
-        let is_open = || std::net::TcpStream::connect(address).is_ok();
-        eventually("Chroma answers", || is_open() && self.ask("GET", "heartbeat", b"").0 == 200);
+        let mut has_ended = false;
+        eventually("Chroma answers, or ends", || {
+            let child = self.child.as_mut().expect("it was started");
+            has_ended = child.try_wait().expect("a child can be waited for").is_some();
+            has_ended || self.answers()
+        });
+        !has_ended
+    }
+
+    /// True if it answers. Whoever else has its port may say anything.
+    fn answers(&self) -> bool {
+        if TcpStream::connect(self.address).is_err() {
+            return false;
+        }
+        let mut connection = Connection::open(self.address);
+        connection.send("GET", "/api/v2/heartbeat", &[("Connection", "close")], b"");
+        connection.try_head().is_ok_and(|head| head.status == 200)
     }
 
     /// Kills it.
@@ -69,6 +95,11 @@ impl Chroma {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.ask(method, &path, body.as_bytes())
     }
+}
+
+/// An address that was free a moment ago: Chroma is told one, since it does not say which it was given.
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
 impl Drop for Chroma {

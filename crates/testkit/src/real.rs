@@ -8,7 +8,6 @@ use std::{
     ffi::OsStr,
     fs::{self, File},
     io::Write,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::OnceLock,
@@ -230,14 +229,14 @@ impl Node {
 
     /// Starts server-everything over HTTP.
     pub fn everything_over_http(&self) -> HttpPeer {
-        // It does not say which port it was given, so it is told one that was free a moment ago.
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let words = self.server("server-everything");
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg("streamableHttp");
+        // It takes any port, and does not say which one it was given.
+        let says_port = shown(&self.directory.join("servers/says_port.mjs"));
         // What becomes of one session, such as a client that leaves early, is not to end the others.
-        command.env("NODE_OPTIONS", "--unhandled-rejections=warn");
-        HttpPeer::start(command.env("PORT", address.port().to_string()))
+        let options = format!("--unhandled-rejections=warn --import \"{says_port}\"");
+        HttpPeer::start(command.env("NODE_OPTIONS", options).env("PORT", "0"))
     }
 
     fn install() -> Result<Self, String> {

@@ -231,7 +231,7 @@ fn a_slow_call_becomes_a_job_behind_a_gateway_and_by_its_own_name_there() {
 #[test]
 fn a_call_becomes_a_job_when_its_time_is_up() {
     let home = tempfile::tempdir().unwrap();
-    let mut client = on_stdio(home.path(), "[tools.count]\njob_after = 1\n");
+    let mut client = on_stdio(home.path(), "[tools.count]\njob_after = 4\n");
     let work = json!({ "hold": "gate", "progress": 2 });
     let answer = client.call("count", &work, json!({ "progressToken": "mine" }));
     let job = job_of(&answer);
@@ -286,18 +286,22 @@ fn a_server_that_dies_fails_its_job_while_somebody_waits() {
     let home = tempfile::tempdir().unwrap();
     let mut client = on_stdio(home.path(), &format!("[tools.echo]\n{AT_ONCE}"));
     let job = job_of(&call(&mut client, "echo", &json!({ "hold": "gate" })));
-    let pid = call(&mut client, "pid", &json!({}))["result"]["content"][0]["text"].clone();
-    let Client::Stdio { peer, .. } = &mut client else { panic!("on stdio") };
     let asked =
         json!({ "name": "get_run_status", "arguments": { "job_id": job, "wait_seconds": 50 } });
     let question = json!({ "jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": asked });
+    let Client::Stdio { peer, .. } = &mut client else { panic!("on stdio") };
     peer.send(&question.to_string());
-    let pid = pid.as_str().unwrap().trim_matches('"').to_owned();
-    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    // Messages are read in their order: once this one is answered, the question has been read.
+    let pid = call(&mut client, "pid", &json!({}))["result"]["content"][0]["text"].clone();
+    let pid = pid.as_str().unwrap().trim_matches('"');
+    assert!(Command::new("kill").args(["-9", pid]).status().unwrap().success());
+    let Client::Stdio { peer, .. } = &mut client else { panic!("on stdio") };
     let answer: Value = serde_json::from_str(&peer.next_line()).unwrap();
-    let told: Value =
-        serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
-    assert_eq!((&answer["id"], &told["status"]), (&json!(900), &json!("failed")), "{answer}");
+    assert_eq!(
+        (&answer["id"], &told(&answer)["status"]),
+        (&json!(900), &json!("failed")),
+        "{answer}"
+    );
 }
 
 #[test]

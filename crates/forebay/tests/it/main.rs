@@ -56,6 +56,8 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::LazyLock,
+    thread,
+    time::{Duration, Instant},
 };
 
 use forebay_testkit::{
@@ -128,6 +130,16 @@ fn untouched_fixture() -> Command {
         forebay(["wrap", "--no-capture", "--grace", "0.1", "--name", "fixture", "--"]);
     command.arg(programs::fixture_upstream());
     command
+}
+
+/// Waits until something holds that is done at the lowest priority. Everything else on the machine goes before it,
+/// and so do a server and the test itself: asked without a pause, they would take the time that it needs.
+fn in_the_background(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < Duration::from_secs(300), "never happened: {what}");
+        thread::sleep(Duration::from_millis(200));
+    }
 }
 
 fn home() -> &'static Path {

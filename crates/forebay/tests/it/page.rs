@@ -165,6 +165,12 @@ fn keep(home: &Path, results: &[(&str, u64)]) {
     peer.wait();
 }
 
+/// Has all that is kept indexed: what is sought must be there to be found, however busy the machine is.
+fn index(home: &Path) {
+    let indexed = forebay(["index", "rebuild"]).env("FOREBAY_HOME", home).output().unwrap();
+    assert!(indexed.status.success(), "{indexed:?}");
+}
+
 /// Keeps what a file holds, as the result of a tool.
 fn keep_file(home: &Path, text: &str) {
     let file = home.join("given.txt");

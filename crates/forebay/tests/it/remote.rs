@@ -10,6 +10,7 @@ use std::{
 
 use forebay_testkit::{http::HttpPeer, peer::Peer, programs};
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 use crate::{forebay, text_of};
 
@@ -185,7 +186,10 @@ fn a_modern_subscription_is_not_waited_for() {
 
 #[test]
 fn upstream_down_at_start_is_an_error_of_each_request_until_it_is_there() {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // It is bound and does not listen: who connects is refused, and nobody else is given the port.
+    let held = TcpSocket::new_v4().unwrap();
+    held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = held.local_addr().unwrap();
     let mut peer = Peer::start(&mut wrapped(&format!("http://{address}/mcp?key=secret")));
     let expected = format!(
         "cannot reach upstream `fixture` at http://{address}/mcp: connection refused; is it running?"
@@ -193,6 +197,7 @@ fn upstream_down_at_start_is_an_error_of_each_request_until_it_is_there() {
     assert_eq!(error_of(0, &peer.ask(INITIALIZE)), expected);
     assert_eq!(error_of(1, &peer.ask(&call(1, "echo", json!({})))), expected);
     let mut fixture = Command::new(programs::fixture_upstream());
+    drop(held);
     let _upstream = HttpPeer::start(fixture.args(["--http", &address.to_string()]));
     assert!(message(&peer.ask(INITIALIZE))["result"].is_object());
     peer.close_input();

@@ -196,7 +196,7 @@ fn what_would_give_another_answer_than_elsewhere_is_refused() {
 
 #[test]
 fn a_value_is_given_even_if_what_else_is_under_way_is_given_up() {
-    let (_home, mut client) = wrapped(Era::Legacy, "[code]\nwall_seconds = 1\n");
+    let (_home, mut client) = wrapped(Era::Legacy, "[code]\nwall_seconds = 5\n");
     let code = "const late = new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 60000));\n\
                 return (await Promise.race([tools.orders.records({ count: 1 }), late])).length";
     let result = run(&mut client, code);

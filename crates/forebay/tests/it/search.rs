@@ -8,10 +8,10 @@ use std::{
 };
 
 use forebay_embed::Local;
-use forebay_testkit::peer::{Peer, eventually};
+use forebay_testkit::peer::Peer;
 use serde_json::{Value, json};
 
-use crate::{forebay, home, text_of};
+use crate::{forebay, home, in_the_background, text_of};
 
 fn empty(test: &str) -> PathBuf {
     let home = home().join("search").join(test);
@@ -56,7 +56,7 @@ fn status(home: &Path, embedder: &str) -> Value {
 fn what_is_kept_is_indexed_while_the_session_goes_on() {
     let home = empty("background");
     let mut peer = session(&home, "none");
-    eventually("it is indexed", || {
+    in_the_background("it is indexed", || {
         let counts = status(&home, "none");
         counts["datasets"] == 1 && counts["waiting"] == 0
     });

@@ -41,7 +41,8 @@ struct Session {
     file: PathBuf,
 }
 
-/// A command in front of the fixture whose large results are read by this provider's model.
+/// A command in front of the fixture whose large results are read by this provider's model. What it says is waited
+/// for however busy the machine is; tests in which nothing is said set a deadline of their own.
 fn asking(test: &str, provider: &str, url: &str) -> (Command, PathBuf) {
     let home = home().join("summaries").join(test);
     let _ = fs::remove_dir_all(&home);
@@ -52,6 +53,7 @@ fn asking(test: &str, provider: &str, url: &str) -> (Command, PathBuf) {
         .env("FOREBAY_HOME", &home)
         .env("FOREBAY_SUMMARIES_PROVIDER", provider)
         .env("FOREBAY_SUMMARIES_URL", url)
+        .env("FOREBAY_SUMMARIES_DEADLINE_SECONDS", "20")
         .env("FOREBAY_SUMMARIES_KEY_VARIABLE", key_of(provider));
     for provider in PROVIDERS {
         command.env(key_of(provider), "secret-key-1");

@@ -182,6 +182,11 @@ impl Bench {
     }
 }
 
+/// As usual, but that what is said is waited for however busy the machine is.
+fn patient() -> Settings {
+    Settings { deadline: Duration::from_secs(60), ..Settings::default() }
+}
+
 fn eventually(what: &str, condition: impl Fn() -> bool) {
     let begun = Instant::now();
     while !condition() {
@@ -222,7 +227,7 @@ fn orders_of(status: &str, count: usize, note: &str) -> String {
 
 #[test]
 fn what_was_said_of_a_result_that_is_nearly_the_same_is_said_again_and_hides_no_number() {
-    let bench = Bench::new(Settings::default());
+    let bench = Bench::new(patient());
     let first = bench.told("list", &orders(60, "a note of some length for each"));
     assert!(first.contains("Key findings (by a-model):\n- The result has 60 records."), "{first}");
     let second = bench.told("list", &orders(61, "a note of some length for each"));
@@ -244,7 +249,7 @@ fn what_was_said_of_a_result_that_is_nearly_the_same_is_said_again_and_hides_no_
 
 #[test]
 fn a_value_that_has_changed_is_told_anew() {
-    let bench = Bench::new(Settings::default());
+    let bench = Bench::new(patient());
     let note = "a note of some length for each";
     bench.told("list", &orders(60, note));
     bench.told("list", &orders_of("failed", 60, note));
@@ -258,7 +263,7 @@ fn a_value_that_has_changed_is_told_anew() {
 #[test]
 fn after_its_time_nothing_is_said_again() {
     let reuse = Rules { similarity: 0.9, age: Duration::ZERO };
-    let bench = Bench::new(Settings { reuse, ..Settings::default() });
+    let bench = Bench::new(Settings { reuse, ..patient() });
     for _ in 0..2 {
         bench.told("list", &orders(60, "a note of some length for each"));
     }
@@ -269,7 +274,7 @@ fn after_its_time_nothing_is_said_again() {
 fn what_was_said_in_a_session_is_said_again_where_it_may_be_seen() {
     let text = orders(60, "a note of some length for each");
     for (scope, asked) in [(Scope::Session, 2), (Scope::Project, 1)] {
-        let bench = Bench::within(scope, Settings::default());
+        let bench = Bench::within(scope, patient());
         let (mut one, mut other) = (session(), session());
         let first = bench.result_in(&mut one, "list", &text).to_string();
         let id = first.split("saved as ").nth(1).unwrap()[..16].to_owned();
@@ -284,7 +289,7 @@ fn what_was_said_in_a_session_is_said_again_where_it_may_be_seen() {
 
 #[test]
 fn what_was_said_of_a_result_that_was_removed_is_not_said_again() {
-    let bench = Bench::new(Settings::default());
+    let bench = Bench::new(patient());
     let text = orders(60, "a note of some length for each");
     bench.told("list", &text);
     let store = bench.shelf.store().unwrap();
@@ -339,7 +344,7 @@ fn a_question_that_is_open_at_the_end_is_given_up_and_counted_once() {
 
 #[test]
 fn what_may_not_be_asked_costs_nothing() {
-    let bench = Bench::new(Settings { max_running: 0, ..Settings::default() });
+    let bench = Bench::new(Settings { max_running: 0, ..patient() });
     let text = orders(60, "a note of some length for each");
     assert!(bench.replaced("list", &text_result(&text)).is_some(), "the summary stands alone");
     assert_eq!(bench.count("skipped_busy"), 1);
@@ -349,7 +354,7 @@ fn what_may_not_be_asked_costs_nothing() {
 
 #[test]
 fn what_is_said_again_is_marked_for_programs_and_stays_marked() {
-    let bench = Bench::new(Settings::default());
+    let bench = Bench::new(patient());
     let note = "a note of some length for each";
     let first = bench.result("list", &orders(60, note));
     let id = first["_meta"]["forebay/insights"]["metadata"]["artifactId"].clone();
@@ -363,7 +368,7 @@ fn what_is_said_again_is_marked_for_programs_and_stays_marked() {
 
 #[test]
 fn a_result_is_never_longer_by_what_was_said_of_it() {
-    let bench = Bench::new(Settings::default());
+    let bench = Bench::new(patient());
     let mut replaced = 0;
     for words in (280..900).step_by(20) {
         let text: Vec<String> = (0..words).map(|word| format!("word{word}")).collect();
@@ -387,7 +392,7 @@ fn a_result_is_never_longer_by_what_was_said_of_it() {
 
 #[test]
 fn a_structured_result_is_never_longer_by_what_was_said_of_it() {
-    let bench = Bench::new(Settings::default());
+    let bench = Bench::new(patient());
     // Of those that were replaced, how many told programs what was said, and how many did not.
     let (mut told, mut not_told) = (0, 0);
     for count in 34..64 {

@@ -83,7 +83,7 @@ fn calls_run_at_once_as_many_as_may() {
     let desk = desk();
     let host: Arc<dyn Host> = desk.clone();
     let source = "await Promise.all([1, 2, 3, 4, 5, 6].map(() => tools.a.hold()))";
-    let run = sandbox.run(source, Duration::from_millis(300), &host).unwrap();
+    let run = sandbox.run(source, Duration::from_secs(3), &host).unwrap();
     let message = run.failure.unwrap().message;
     assert!(message.contains("code.wall_seconds"), "{message}");
     assert!(message.contains("6 calls were not answered"), "{message}");
@@ -140,7 +140,8 @@ fn a_program_that_polls_hears_its_answers() {
 fn a_value_is_kept_if_only_calls_are_late_that_it_does_not_need() {
     let host: Arc<dyn Host> = desk();
     let source = "return await Promise.race([tools.a.hold(), tools.a.items()])";
-    let run = sandbox(small()).run(source, Duration::from_millis(300), &host).unwrap();
+    let sandbox = sandbox(Limits { wall: LONG, ..small() });
+    let run = sandbox.run(source, Duration::from_secs(3), &host).unwrap();
     assert_eq!(run.value.as_deref(), Some(r#"{"items":[1,2,3]}"#));
     assert!(run.failure.unwrap().message.ends_with("1 call was not answered by then."));
 }

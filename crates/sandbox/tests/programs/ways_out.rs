@@ -491,10 +491,11 @@ fn nothing_gets_out_and_nothing_takes_more_than_it_may() {
 fn wrong(sandbox: &Sandbox, (name, source, expected): Attempt) -> Option<String> {
     let host: Arc<dyn Host> = desk();
     let wall = match expected {
-        Gives(_) | Fails(_) => LONG,
-        // Long enough to come to any other limit.
         Stops("code.wall_seconds") => Duration::from_millis(150),
-        Stops(_) => Duration::from_secs(3),
+        // Whichever limit it comes to first.
+        Stops("code.") => Duration::from_secs(3),
+        // Long enough to come to any other limit.
+        Gives(_) | Fails(_) | Stops(_) => LONG,
     };
     let run = match sandbox.run(source, wall, &host) {
         Ok(run) => run,

@@ -9,7 +9,6 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
-    time::Instant,
 };
 
 use forebay_embed::{EmbedError, Embedder};
@@ -18,7 +17,11 @@ use forebay_store::{Description, Durability, Principal, Retention, Scope, Shelf,
 mod elsewhere;
 
 use super::*;
-use crate::{Embedders, Parts, Settings, engine::NO_EMBEDDER};
+use crate::{
+    Embedders, Parts, Settings,
+    engine::NO_EMBEDDER,
+    lock::{Lock, TURN},
+};
 
 /// Words that mean the same have the same number; any other word has one of its own.
 #[derive(Default)]
@@ -272,7 +275,10 @@ fn what_is_removed_is_gone_from_the_index_too() {
     let search = search(home.path());
     search.follow();
     let (auth, fish) = (keep(&search.shelf, AUTH), keep(&search.shelf, FISH));
-    eventually("both are indexed", || search.counts().unwrap().vectors >= 4);
+    // The files are written to until the thread is gone.
+    eventually("both are indexed", || {
+        search.counts().unwrap().vectors >= 4 && !search.waiting.is_running()
+    });
     // The text itself, and a word as the index has it.
     assert!(holds(home.path(), "herring and mackerel") && holds(home.path(), "herr"));
     search.shelf.store().unwrap().remove(&fish).unwrap();
@@ -617,6 +623,42 @@ fn one_at_a_time_indexes() {
     assert!(matches!(second, Err(SearchError::BeingIndexed)));
     drop(held);
     assert_eq!(catch_up(&search).documents, 1);
+}
+
+#[test]
+fn whoever_has_lost_its_turn_begins_again() {
+    let home = tempfile::tempdir().unwrap();
+    // Without vectors: each step is one dataset.
+    let search = Search::new(shelf(home.path()), Parts::default(), quick());
+    for number in 0..10 {
+        keep(&search.shelf, &format!("{FISH} number {number}"));
+    }
+    let mut other: Option<thread::JoinHandle<()>> = None;
+    let mut steps = Vec::new();
+    search
+        .catch_up(&mut |done, _| {
+            steps.push(done);
+            let other = other.get_or_insert_with(|| {
+                let home = home.path().to_owned();
+                thread::spawn(move || {
+                    let held = Lock::take(&home, Duration::from_secs(60)).unwrap();
+                    // Longer than the first one waits to have it back at once.
+                    thread::sleep(Duration::from_millis(200));
+                    drop(held);
+                })
+            });
+            // Until the other has had its turn, this one is over after each step.
+            if !other.is_finished() {
+                thread::sleep(TURN);
+            }
+            true
+        })
+        .unwrap();
+    other.unwrap().join().unwrap();
+    let again = steps.windows(2).filter(|pair| pair[1] <= pair[0]).count();
+    assert_eq!(again, 1, "{steps:?}");
+    let counts = search.counts().unwrap();
+    assert_eq!((counts.documents, counts.waiting), (10, 0));
 }
 
 #[test]

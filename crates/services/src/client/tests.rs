@@ -15,7 +15,10 @@ fn service(answer: &'static str) -> (Url, thread::JoinHandle<String>) {
         let mut reader = BufReader::new(stream.try_clone().unwrap());
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
-            reader.read_line(&mut head).unwrap();
+            // Whoever waits may have given up before.
+            if reader.read_line(&mut head).unwrap_or(0) == 0 {
+                return head;
+            }
         }
         (&stream).write_all(answer.as_bytes()).unwrap();
         if answer.is_empty() {
@@ -60,10 +63,10 @@ fn a_redirect_is_not_followed() {
 
 #[test]
 fn who_does_not_answer_is_late_and_who_is_not_there_is_told() {
-    let (url, asked) = service("");
-    let late = post(&url, Duration::from_millis(50)).unwrap_err();
+    // On a busy machine it may never be reached, and is not waited for.
+    let (url, _) = service("");
+    let late = post(&url, Duration::from_millis(500)).unwrap_err();
     assert!(matches!(late, ServiceError::Late { .. }), "{late}");
-    asked.join().unwrap();
     let nobody: Url = "http://127.0.0.1:1/?key=secret".parse().unwrap();
     let refused = post(&nobody, Duration::from_secs(30)).unwrap_err();
     assert!(matches!(refused, ServiceError::Unreachable { .. }), "{refused}");

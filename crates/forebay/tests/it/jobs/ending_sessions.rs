@@ -65,10 +65,10 @@ fn an_idle_session_is_not_ended_while_a_job_runs_in_it() {
     let home = tempfile::tempdir().unwrap();
     let mut command = command(home.path(), &format!("{COUNT}{AT_ONCE}"), Transport::Http);
     let fixture = forebay_testkit::programs::fixture_upstream();
-    command.args(["--idle", "1"]);
+    command.args(["--idle", "3"]);
     let forebay = HttpPeer::start(command.arg("--").arg(fixture).arg("--receives"));
     let mut first = McpHttpClient::legacy(&forebay);
-    let job = job_of(&mut first, &json!({ "delay": 3_000 }));
+    let job = job_of(&mut first, &json!({ "delay": 8_000 }));
     let mut second = McpHttpClient::legacy(&forebay);
     let answer = ended(&mut second, &job);
     assert_eq!(told(&answer)["status"], "completed", "{answer}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{Page, keep, keep_file};
+use super::{Page, index, keep, keep_file};
 
 #[test]
 fn the_shelf_tells_datasets_apart_by_server_tool_day_and_size() {
@@ -305,7 +305,12 @@ fn what_is_not_understood_is_refused() {
 
 #[test]
 fn facets_and_pages_of_the_shelf_tell_what_would_be_listed() {
-    let page = Page::of(&[("records", 50), ("records", 60), ("nested", 60)]);
+    let home = tempfile::tempdir().unwrap();
+    // Whether an embedder answers in time is a matter of how busy the machine is.
+    std::fs::write(home.path().join("forebay.toml"), "[search]\nembedder = \"none\"\n").unwrap();
+    keep(home.path(), &[("records", 50), ("records", 60), ("nested", 60)]);
+    index(home.path());
+    let page = Page::at(home);
     let ids = page.ids();
     page.post(&format!("/dataset/{}/tag", ids[1]), "tag=late");
     let tagged = page.json("/shelf.json?tag=late");
@@ -331,13 +336,9 @@ fn facets_and_pages_of_the_shelf_tell_what_would_be_listed() {
         .map(|it| it["datasets"].as_u64().unwrap())
         .sum();
     assert_eq!(counted, listed as u64, "the facets are of what is found");
-    // By meaning or by words alone: either way the order is that of the search.
+    assert!(listed > 0 && found["order"] == "words", "{found}");
     let shown = page.get("/shelf?q=records").text;
-    let order = match found["order"].as_str() {
-        Some("nearest") => "<b>nearness</b>",
-        Some("words") => "<b>how well the words fit</b>",
-        other => panic!("a search is in no order of its own: {other:?}"),
-    };
+    let order = "<b>how well the words fit</b>";
     assert!(shown.contains(order) && !shown.contains("<b>time</b>"), "{shown}");
 }
 

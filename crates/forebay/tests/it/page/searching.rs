@@ -4,8 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{Page, keep};
-use crate::forebay;
+use super::{Page, index, keep};
 
 /// More than a search lists.
 const KEPT: u64 = 56;
@@ -21,8 +20,7 @@ fn a_filter_holds_before_the_best_are_taken() {
     fs::write(home.path().join("forebay.toml"), "[search]\nembedder = \"none\"\n").unwrap();
     let results: Vec<(&str, u64)> = (0..KEPT).map(|number| ("records", 20 + number)).collect();
     keep(home.path(), &results);
-    let indexed = forebay(["index", "rebuild"]).env("FOREBAY_HOME", home.path()).output().unwrap();
-    assert!(indexed.status.success(), "{indexed:?}");
+    index(home.path());
     let page = Page::at(home);
     let all = page.ids();
     assert_eq!(all.len() as u64, KEPT);

@@ -14,7 +14,7 @@ use crate::gateway::client::Client;
 #[test]
 fn limits_are_settings_and_are_named_when_they_are_met() {
     let settings =
-        "[code]\nwall_seconds = 2\nmemory_bytes = \"32 MB\"\nmax_calls = 20\noutput_bytes = 2000\n";
+        "[code]\nwall_seconds = 8\nmemory_bytes = \"32 MB\"\nmax_calls = 20\noutput_bytes = 2000\n";
     let (_home, mut client) = wrapped(Era::Legacy, settings);
     for (code, expected) in [
         ("while (true) {}", "code.wall_seconds"),

@@ -54,7 +54,7 @@ fn disconnect_everywhere(served: &Served, era: Era) {
 
 /// In a store of its own: what other tests have kept is not indexed here.
 fn in_front_of_a_short_lived_command(test: &str) -> Served {
-    serve(&["--idle", "0.5", "--grace", "0.2"], |command| {
+    serve(&["--idle", "2", "--grace", "0.2"], |command| {
         command
             .envs(IDLE)
             .env("FOREBAY_HOME", home().join(test))

@@ -91,7 +91,7 @@ fn sessions_have_a_cap() {
 
 #[test]
 fn an_idle_session_ends_and_one_that_is_listened_to_does_not() {
-    let served = in_front_of_a_command(&["--idle", "0.3"]);
+    let served = in_front_of_a_command(&["--idle", "3"]);
     let mut idle = McpHttpClient::legacy(&served.peer);
     let idle_pid = pid(&mut idle);
     let mut heard = McpHttpClient::legacy(&served.peer);

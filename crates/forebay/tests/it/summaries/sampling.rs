@@ -31,6 +31,13 @@ fn client(node: &real::Node, arguments: &str, options: &[&str]) -> Command {
     command
 }
 
+/// Has results read by the client's model, which is waited for however busy the machine is.
+fn asks_the_client(command: &mut Command) {
+    command
+        .env("FOREBAY_SUMMARIES_PROVIDER", "sampling")
+        .env("FOREBAY_SUMMARIES_DEADLINE_SECONDS", "20");
+}
+
 /// What the client reports that reaches Forebay on stdio.
 fn reported_on_stdio(test: &str, node: &real::Node, options: &[&str]) -> Value {
     let (home, arguments) = prepared(test);
@@ -40,7 +47,7 @@ fn reported_on_stdio(test: &str, node: &real::Node, options: &[&str]) -> Value {
         .args(["--", program, "wrap", "--name", "fixture", "--"])
         .arg(programs::fixture_upstream());
     without_settings(&mut command);
-    command.env("FOREBAY_HOME", &home).env("FOREBAY_SUMMARIES_PROVIDER", "sampling");
+    asks_the_client(command.env("FOREBAY_HOME", &home));
     reported(&mut command)
 }
 
@@ -82,7 +89,7 @@ fn typescript_is_asked_over_http() {
     let (home, arguments) = prepared(test);
     let mut server = forebay(["serve", "--listen", "127.0.0.1:0", "--"]);
     server.arg(programs::fixture_upstream());
-    server.env("FOREBAY_HOME", &home).env("FOREBAY_SUMMARIES_PROVIDER", "sampling");
+    asks_the_client(server.env("FOREBAY_HOME", &home));
     let server = HttpPeer::start(&mut server);
     is_read(&reported(client(node, &arguments, &[]).args(["--", &server.url()])));
     drop(server);

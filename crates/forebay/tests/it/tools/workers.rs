@@ -114,7 +114,7 @@ fn a_worker_that_dies_costs_one_answer_and_no_session() {
 
 #[test]
 fn the_memory_of_queries_is_given_back_after_an_idle_time() {
-    let mut client = Client::with("idle", &[], &[("FOREBAY_QUERY_IDLE_TIME", "1")]);
+    let mut client = Client::with("idle", &[], &[("FOREBAY_QUERY_IDLE_TIME", "3")]);
     assert!(workers(&client).is_empty(), "none before it is needed");
     let id = client.keep_orders(450);
     client.analyze(&format!("SELECT count(*) FROM {id}"));
