@@ -26,6 +26,8 @@ pub(crate) struct Client {
     pub(crate) entry: EntryForm,
     /// What may forbid or allow servers by their command or URL.
     pub(crate) policies: &'static [Policy],
+    /// Where its own files say of servers by their names which run.
+    pub(crate) switches: &'static [Switch],
 }
 
 /// How a client writes a server.
@@ -72,13 +74,38 @@ pub(crate) enum HeaderForm {
     Codex,
 }
 
+/// A list, or a table, that says of servers by their names which run.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    /// The names that lead to it; `*` stands for the folder of every project.
+    pub(crate) place: &'static [&'static str],
+    pub(crate) says: Says,
+}
+
+/// What a list says of those that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Says {
+    /// They do not run.
+    Off,
+    /// They do not run if they stand in the file of a project.
+    OffInProjects,
+    /// It is a table of theirs, and they do not run where it has `enabled: false`.
+    OffIfNotEnabled,
+    /// They run, and no others.
+    On,
+    /// These are rules, such as `mcp__NAME__TOOL`, for what may not be used.
+    Denied,
+}
+
 /// A file that may say which servers are allowed.
 #[derive(Debug)]
 pub(crate) struct Policy {
     pub(crate) file: Location,
     pub(crate) form: Form,
-    /// One of these keys at the top is a policy; without any, the file itself is.
+    /// One of these keys at the top is a policy.
     pub(crate) keys: &'static [&'static str],
+    /// Where it says of servers by their names which run.
+    pub(crate) switches: &'static [Switch],
 }
 
 /// A client whose files are not touched, and why.
@@ -103,8 +130,38 @@ const USUAL: EntryForm = EntryForm {
 const SERVERS: &[&[&str]] = &[&["mcpServers"]];
 const POLICY_KEYS: &[&str] = &["allowedMcpServers", "deniedMcpServers"];
 
-const fn policy(file: Location) -> Policy {
-    Policy { file, form: Form::Json, keys: POLICY_KEYS }
+/// Where Claude Code says which servers are off in a project.
+const CLAUDES: &[Switch] = &[
+    off(&["projects", "*", "disabledMcpServers"]),
+    Switch { place: &["projects", "*", "disabledMcpjsonServers"], says: Says::OffInProjects },
+];
+/// The same in its settings, with which tools are denied.
+const CLAUDES_SETTINGS: &[Switch] = &[
+    Switch { place: &["disabledMcpjsonServers"], says: Says::OffInProjects },
+    Switch { place: &["permissions", "deny"], says: Says::Denied },
+];
+const GEMINIS: &[Switch] =
+    &[off(&["mcp", "excluded"]), Switch { place: &["mcp", "allowed"], says: Says::On }];
+/// What `gemini mcp disable` writes.
+const GEMINIS_ENABLEMENT: &[Switch] = &[Switch { place: &[], says: Says::OffIfNotEnabled }];
+const COPILOTS: &[Switch] = &[off(&["disabledMcpServers"])];
+
+const fn policy(file: Location, switches: &'static [Switch]) -> Policy {
+    Policy { file, form: Form::Json, keys: POLICY_KEYS, switches }
+}
+
+/// A file with settings of Claude Code.
+const fn claudes(file: Location) -> Policy {
+    policy(file, CLAUDES_SETTINGS)
+}
+
+/// A file that says only by their names which servers run.
+const fn names(file: Location, switches: &'static [Switch]) -> Policy {
+    Policy { file, form: Form::Json, keys: &[], switches }
+}
+
+const fn off(place: &'static [&'static str]) -> Switch {
+    Switch { place, says: Says::Off }
 }
 
 pub(crate) const CLIENTS: &[Client] = &[
@@ -118,16 +175,18 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { untyped: Untyped::Mistake, ..USUAL },
         policies: &[
-            policy(Variable("CLAUDE_CONFIG_DIR", "settings.json", ".claude/settings.json")),
-            policy(Linux("/etc/claude-code/managed-settings.json")),
-            policy(Linux("/etc/claude-code/managed-settings.d/*.json")),
-            policy(MacOs("/Library/Application Support/ClaudeCode/managed-settings.json")),
-            policy(MacOs("/Library/Application Support/ClaudeCode/managed-settings.d/*.json")),
-            policy(Windows("ProgramFiles", "ClaudeCode/managed-settings.json")),
-            policy(Windows("ProgramFiles", "ClaudeCode/managed-settings.d/*.json")),
-            policy(Project(".claude/settings.json")),
-            policy(Project(".claude/settings.local.json")),
+            names(Variable("CLAUDE_CONFIG_DIR", ".claude.json", ".claude.json"), CLAUDES),
+            claudes(Variable("CLAUDE_CONFIG_DIR", "settings.json", ".claude/settings.json")),
+            claudes(Linux("/etc/claude-code/managed-settings.json")),
+            claudes(Linux("/etc/claude-code/managed-settings.d/*.json")),
+            claudes(MacOs("/Library/Application Support/ClaudeCode/managed-settings.json")),
+            claudes(MacOs("/Library/Application Support/ClaudeCode/managed-settings.d/*.json")),
+            claudes(Windows("ProgramFiles", "ClaudeCode/managed-settings.json")),
+            claudes(Windows("ProgramFiles", "ClaudeCode/managed-settings.d/*.json")),
+            claudes(Project(".claude/settings.json")),
+            claudes(Project(".claude/settings.local.json")),
         ],
+        switches: CLAUDES,
     },
     Client {
         name: "claude-desktop",
@@ -145,6 +204,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { urls: &[], started_type: None, ..USUAL },
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "cursor",
@@ -156,6 +216,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: USUAL,
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "vscode",
@@ -172,6 +233,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: USUAL,
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "windsurf",
@@ -183,6 +245,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { urls: &["serverUrl", "url"], started_type: None, ..USUAL },
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "codex",
@@ -198,13 +261,16 @@ pub(crate) const CLIENTS: &[Client] = &[
                 file: Linux("/etc/codex/requirements.toml"),
                 form: Form::Toml,
                 keys: &["mcp_servers"],
+                switches: &[],
             },
             Policy {
                 file: MacOs("/etc/codex/requirements.toml"),
                 form: Form::Toml,
                 keys: &["mcp_servers"],
+                switches: &[],
             },
         ],
+        switches: &[],
     },
     Client {
         name: "gemini",
@@ -215,7 +281,14 @@ pub(crate) const CLIENTS: &[Client] = &[
         tables: SERVERS,
         newer_table: None,
         entry: EntryForm { urls: &["httpUrl", "url"], started_type: None, ..USUAL },
-        policies: &[],
+        policies: &[
+            names(Home(".gemini/settings.json"), GEMINIS),
+            names(Home(".gemini/mcp-server-enablement.json"), GEMINIS_ENABLEMENT),
+            names(Linux("/etc/gemini-cli/settings.json"), GEMINIS),
+            names(MacOs("/Library/Application Support/GeminiCli/settings.json"), GEMINIS),
+            names(Windows("ProgramData", "gemini-cli/settings.json"), GEMINIS),
+        ],
+        switches: GEMINIS,
     },
     Client {
         name: "copilot",
@@ -231,7 +304,11 @@ pub(crate) const CLIENTS: &[Client] = &[
             tools: Some("tools"),
             ..USUAL
         },
-        policies: &[policy(Variable("COPILOT_HOME", "settings.json", ".copilot/settings.json"))],
+        policies: &[
+            policy(Variable("COPILOT_HOME", "settings.json", ".copilot/settings.json"), COPILOTS),
+            names(Variable("COPILOT_HOME", "config.json", ".copilot/config.json"), COPILOTS),
+        ],
+        switches: &[],
     },
     Client {
         name: "zed",
@@ -243,6 +320,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { started_type: None, ..USUAL },
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "cline",
@@ -260,6 +338,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { untyped: Untyped::Sse, ..USUAL },
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "roo",
@@ -273,6 +352,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { untyped: Untyped::Mistake, ..USUAL },
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "opencode",
@@ -299,6 +379,7 @@ pub(crate) const CLIENTS: &[Client] = &[
             ..USUAL
         },
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "junie",
@@ -310,6 +391,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { started_type: None, ..USUAL },
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "kiro",
@@ -321,6 +403,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { started_type: None, ..USUAL },
         policies: &[],
+        switches: &[],
     },
     Client {
         name: "lmstudio",
@@ -332,6 +415,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         newer_table: None,
         entry: EntryForm { started_type: None, ..USUAL },
         policies: &[],
+        switches: &[],
     },
 ];
 

@@ -9,7 +9,7 @@ use crate::{
     document::{Node, Place, Shape, Splice, text_of},
     form::Form,
     tables::{tables, tables_of_projects},
-    url,
+    url::{self, MASK},
 };
 
 /// How many lines are shown around what changes.
@@ -17,9 +17,6 @@ const CONTEXT: usize = 3;
 
 /// Tables whose values may be secrets, whatever their names.
 const SECRET: [&str; 5] = ["env", "environment", "headers", "http_headers", "envs"];
-
-/// What stands for a secret.
-const MASK: &str = "***";
 
 /// What comments begin with that have a line of their own.
 const COMMENTS: [&str; 4] = ["//", "#", "/*", "*"];
@@ -118,10 +115,14 @@ impl Search {
 
 /// A text as it may be shown.
 fn shown(text: &str) -> String {
-    if text.contains("://") && url::shown(text) != *text {
-        format!("{}?{MASK}", url::shown(text))
-    } else {
+    let shown = url::shown(text);
+    // What is no URL may have one in it, and anything else beside it.
+    if !text.contains("://") || shown == *text {
         without_secrets(text)
+    } else if shown.contains(MASK) {
+        without_secrets(&shown)
+    } else {
+        format!("{}?{MASK}", without_secrets(&shown))
     }
 }
 

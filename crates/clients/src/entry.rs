@@ -45,6 +45,8 @@ pub enum Reason {
     PerhapsLogin(String),
     /// The server speaks a transport that Forebay does not.
     Transport(String),
+    /// This `type` is that of a server that is started, and there is a URL.
+    TypeOfCommand(String),
     /// There is a URL and no `type`, which this client wants.
     NoType,
     /// It has both a command and a URL.
@@ -65,8 +67,16 @@ pub enum Reason {
     PerhapsPolicy(String),
     /// The name that ours needs is another server's.
     NameTaken,
+    /// The entry that offers the tools is switched off.
+    ToolsOff,
+    /// This list keeps the entry that offers the tools from running.
+    ToolsBlocked(String),
+    /// This list says that it does not run, or not all of it, by a name that it would not have behind a gateway.
+    SwitchedOff(String),
     /// It is for one project, and a gateway is for all.
     OfProject,
+    /// Forebay could not start with what it says, for this reason.
+    NotStartable(String),
     /// A gateway would pass it over, for this reason.
     NotForGateway(String),
 }
@@ -91,6 +101,10 @@ impl fmt::Display for Reason {
             Self::Transport(transport) => {
                 write!(out, "it speaks `{transport}`; Forebay speaks stdio and Streamable HTTP")
             }
+            Self::TypeOfCommand(kind) => write!(
+                out,
+                "its `type` is `{kind}`, and it has a URL and no command; write the type of a server with a URL"
+            ),
             Self::NoType => out.write_str("it has a URL and no `type`; write `\"type\": \"http\"`"),
             Self::Both => out.write_str("it has a command and a URL; leave one of them out"),
             Self::ShellLine => out.write_str(
@@ -120,6 +134,18 @@ impl fmt::Display for Reason {
             Self::NameTaken => out.write_str(
                 "the name `forebay` is taken by another server, and is needed for the tools; rename that one",
             ),
+            Self::ToolsOff => out.write_str(
+                "the entry `forebay`, which offers the tools, is switched off; switch it on or delete it",
+            ),
+            Self::ToolsBlocked(list) => write!(
+                out,
+                "{list} keeps the entry `forebay` from running, which is needed for the tools; allow it there"
+            ),
+            Self::SwitchedOff(list) => write!(
+                out,
+                "{list} says that it does not run, or not all of it, which would not hold behind a gateway"
+            ),
+            Self::NotStartable(why) => write!(out, "Forebay could not start with it: {why}"),
             Self::OfProject => out.write_str("it is for one project, and a gateway is for all"),
             Self::NotForGateway(why) => write!(out, "a gateway could not start it so: {why}"),
         }
@@ -173,6 +199,12 @@ pub(crate) fn entry(name: &str, node: &Node, form: &EntryForm, wrapping: Wrappin
         (None, None) => Err(Reason::Extension),
     };
     made.unwrap_or_else(Entry::Left)
+}
+
+/// True if its client has an entry switched off.
+pub(crate) fn is_off(entry: &Value) -> bool {
+    let is = |key: &str, word: &str| entry.get(key) == Some(&Value::Plain(word.to_owned()));
+    is("disabled", "true") || is("enabled", "false")
 }
 
 /// The entry that offers the injected tools.
@@ -297,6 +329,7 @@ fn remote(
     wrapping: Wrapping<'_>,
 ) -> Result<Vec<(&'static str, Edit)>, Reason> {
     let url = value.get(url_key).and_then(Value::as_text);
+    let url = url.filter(|url| !url.trim().is_empty());
     let url = url.ok_or_else(|| Reason::Written(url_key.to_owned()))?;
     if let Some(key) = LOGINS.iter().find(|key| present(value, key).is_some_and(is_in_force)) {
         return Err(Reason::Login((*key).to_owned()));
@@ -309,15 +342,12 @@ fn remote(
         None => &[],
     };
     let mut headers = Headers::of(value, form.headers, former)?;
-    let is_near = ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| {
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        rest.strip_prefix(host)
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
-    });
+    let is_near = url::is_near(url);
     if headers.words.is_empty() && !is_near && !wrapping.may_be_reached.may_be_reached(name, url) {
         return Err(Reason::PerhapsLogin(url::shown(url)));
     }
-    let address = if url::is_private(url) {
+    // What is a key in a path cannot be told for certain.
+    let address = if !is_near || url::is_private(url) {
         let variable = headers.variable(URL_VARIABLE.to_owned(), url.to_owned());
         vec!["--url-env".to_owned(), variable]
     } else {
@@ -364,6 +394,7 @@ fn remote(
 fn transport(value: &Value, url_key: &str, url: &str, form: &EntryForm) -> Result<(), Reason> {
     match present(value, "type").map(|kind| kind.as_text().unwrap_or_default()) {
         Some("http" | "streamable-http" | "streamableHttp" | "remote") => {}
+        Some(kind @ ("stdio" | "local")) => return Err(Reason::TypeOfCommand(kind.to_owned())),
         Some(other) => return Err(Reason::Transport(other.to_owned())),
         // Gemini's `httpUrl` says it by its name.
         None if url_key == "httpUrl" => {}
@@ -418,7 +449,8 @@ impl Headers {
                     made.set(&name, value);
                 }
                 for (name, variable) in pairs(value, "env_http_headers")? {
-                    made.pass_on(&format!("{name}={variable}"), variable);
+                    // Codex leaves the header out if the variable is not set.
+                    made.pass_on(&format!("{name}={variable}?"), variable);
                 }
                 if let Some(variable) = present(value, "bearer_token_env_var") {
                     let written = || Reason::Written("bearer_token_env_var".to_owned());

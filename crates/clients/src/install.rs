@@ -15,8 +15,8 @@ use crate::{
     ledger::{Change, Ledger, Record, Turn, hash},
     outcome::{Missing, Outcome, Restored, Run},
     plan::{self, FilePlan, Request},
-    taking_out::{original, taken_out},
-    undo::undo,
+    taking_out::{Taken, original, taken_out},
+    undo::{entries_of_install, undo},
 };
 
 /// How often a file may change under our hands.
@@ -137,14 +137,13 @@ fn withdraw(
     ledger: &Ledger,
     plan: &FilePlan,
 ) -> Result<(), ClientsError> {
-    let is_known = |path: &Path| {
-        ledger.files.iter().any(|record| record.made.iter().any(|(made, _)| made == path))
-    };
-    if let Some((path, _)) = plan.moved.as_ref().filter(|(path, _)| !is_known(path)) {
+    if let Some((path, _)) = plan.moved.as_ref().filter(|(path, _)| !ledger.has_made(path)) {
         remove_made(disk, path)?;
     }
-    ledger.sweep(disk, home);
-    ledger.save(disk, home)
+    let mut former = ledger.clone();
+    former.outdated.extend(Ledger::load(home)?.files.into_iter().filter_map(|it| it.copy));
+    former.sweep(disk, home);
+    former.save(disk, home)
 }
 
 /// Removes a file of servers that was made for a gateway, and its folder if that is empty then.
@@ -233,6 +232,7 @@ fn uninstall_one(
         title: title.clone(),
         path: record.path.clone(),
         outcome,
+        still: Vec::new(),
         difference,
         copy: record.copy.clone(),
     };
@@ -268,8 +268,9 @@ fn uninstall_one(
             };
             crate::diff::unified(&record.path, &masked(&before), &masked(&taken.after))
         };
+        let still = still_there(client, &taken);
         if run == Run::Dry {
-            return Ok(restored(taken.outcome, difference));
+            return Ok(Restored { still, ..restored(taken.outcome, difference) });
         }
         if before != taken.after {
             match replaced(disk, &record.path, &before, &taken.after) {
@@ -293,9 +294,20 @@ fn uninstall_one(
                 ledger.save(disk, home)?;
             }
         }
-        return Ok(restored(taken.outcome, difference));
+        return Ok(Restored { still, ..restored(taken.outcome, difference) });
     }
     Ok(restored(Outcome::Refused(BUSY.to_owned()), String::new()))
+}
+
+/// The names of the entries that start Forebay in a file that ours has been taken out of.
+fn still_there(client: &Client, taken: &Taken) -> Vec<String> {
+    // What is left of what is remembered is told otherwise.
+    if matches!(taken.outcome, Outcome::Partly(_)) {
+        return Vec::new();
+    }
+    let text = text_of(&taken.after).map_or("", |(_, text)| text);
+    let entries = entries_of_install(client, text).into_iter();
+    entries.filter_map(|(mut place, _)| place.pop()).collect()
 }
 
 /// Forgets a file, after all that was kept for it is gone.

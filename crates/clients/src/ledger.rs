@@ -30,6 +30,9 @@ const ATTEMPTS: usize = 1_000;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     pub(crate) files: Vec<Record>,
+    /// Copies that no record needs any more, and that may still be there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) outdated: Vec<PathBuf>,
 }
 
 /// What was done to a file.
@@ -140,7 +143,10 @@ impl Ledger {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error),
         };
-        read().map_err(|source| ClientsError::Ledger { path: path.clone(), source })
+        let mut ledger =
+            read().map_err(|source| ClientsError::Ledger { path: path.clone(), source })?;
+        ledger.outdated.retain(|copy| copy.exists() || disk::beside(copy).exists());
+        Ok(ledger)
     }
 
     /// Writes it down, or removes it if there is nothing in it.
@@ -160,12 +166,19 @@ impl Ledger {
     }
 
     pub(crate) fn set(&mut self, record: Record) {
-        self.files.retain(|it| it.path != record.path);
+        self.forget(&record.path);
         self.files.push(record);
     }
 
     pub(crate) fn forget(&mut self, path: &Path) {
+        let copy = self.record(path).and_then(|record| record.copy.clone());
+        self.outdated.extend(copy.filter(|copy| !self.outdated.contains(copy)));
         self.files.retain(|it| it.path != path);
+    }
+
+    /// True if this file of servers was made along with a change that is remembered.
+    pub(crate) fn has_made(&self, path: &Path) -> bool {
+        self.files.iter().any(|record| record.made.iter().any(|(made, _)| made == path))
     }
 
     /// Where a copy of these bytes is kept.
@@ -186,13 +199,15 @@ impl Ledger {
         disk::write(disk, &path, bytes).map_err(|source| ClientsError::Write { path, source })
     }
 
-    /// Removes copies that no record names, and the folder if it is empty.
+    /// Removes copies that no record needs any more, and the folder if it is empty. Those of an install of which nothing
+    /// is remembered stay: they are all that is left of the files.
     pub(crate) fn sweep(&self, disk: &dyn Disk, home: &Path) {
         let folder = home.join(COPIES);
-        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        for copy in entries.map(|entry| entry.path()) {
-            if !self.files.iter().any(|record| record.copy.as_ref() == Some(&copy)) {
-                let _ = disk.remove(&copy);
+        for copy in &self.outdated {
+            if !self.files.iter().any(|record| record.copy.as_ref() == Some(copy)) {
+                // Half of one, too, of which an end at the wrong moment has left no more.
+                let _ = disk::remove_if_there(disk, &disk::beside(copy));
+                let _ = disk::remove_if_there(disk, copy);
             }
         }
         if self.files.is_empty() {

@@ -23,6 +23,7 @@ mod own;
 mod plan;
 mod policy;
 mod survey;
+mod switches;
 mod tables;
 mod taking_out;
 #[cfg(test)]
@@ -40,4 +41,5 @@ pub use install::{install, uninstall};
 pub use json::notation;
 pub use outcome::{LeftOver, Missing, Outcome, Remains, Restored, Run};
 pub use plan::{Fate, FilePlan, Mode, Request, Scope, ServerPlan, by_hand, names, plan};
-pub use survey::{ClientState, Remnant, ServerState, Standing, remnants, survey};
+pub use survey::{ClientState, Remnant, ServerState, Standing, ToolsLack, remnants, survey};
+pub use url::shown as shown_url;

@@ -82,6 +82,23 @@ pub(crate) fn moved(entry: &Value, form: &EntryForm) -> Result<Value, Reason> {
     Ok(Value::Table(members))
 }
 
+/// What an entry says of how a server that is elsewhere is reached, as a gateway reads it, but for what its client fills
+/// in; `None` if there is nothing to be sure of.
+pub(crate) fn reached(entry: &Value, form: &EntryForm) -> Option<Value> {
+    let url = form.urls.iter().find_map(|key| entry.get(key).filter(|url| !url.is_null()))?;
+    if has_variables(url) {
+        return None;
+    }
+    let headers = match form.headers {
+        HeaderForm::Headers => "headers",
+        HeaderForm::Codex => "http_headers",
+    };
+    let headers = entry.get(headers).and_then(Value::as_table).unwrap_or_default();
+    let known = headers.iter().filter(|(_, value)| !has_variables(value)).cloned().collect();
+    let members = [("url", url.clone()), ("headers", Value::Table(known))];
+    Some(Value::Table(members.map(|(key, value)| (key.to_owned(), value)).to_vec()))
+}
+
 /// Codex's patience as a gateway has it: in whole seconds.
 fn patience(key: &str, value: &Value) -> Option<(String, Value)> {
     let (_, per_second, ours) = PATIENCE.iter().find(|(theirs, ..)| *theirs == key)?;

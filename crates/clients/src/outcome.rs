@@ -11,6 +11,8 @@ pub struct Restored {
     pub path: PathBuf,
     /// What happened.
     pub outcome: Outcome,
+    /// Entries that start Forebay still: they stood there before all that is remembered.
+    pub still: Vec<String>,
     /// What would change, as a patch; values of variables and headers are masked.
     pub difference: String,
     /// The copy of the file as it was, if there is one as long as something is left to do.

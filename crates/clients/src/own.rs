@@ -9,7 +9,7 @@ use crate::value::Value;
 pub(crate) struct Own {
     /// The program, if the entry starts it directly and not by `npx` or the like.
     program: Option<String>,
-    /// What follows the program.
+    /// The subcommand and what follows it.
     words: Vec<String>,
 }
 
@@ -30,10 +30,16 @@ impl Own {
             let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
             name == "forebay" || name == "forebay.exe" || name.starts_with("forebay@")
         })?;
-        let rest: Vec<String> = words[at + 1..].iter().map(|word| (*word).to_owned()).collect();
-        let is_known = matches!(rest.first()?.as_str(), "wrap" | "gateway" | "serve");
+        let mut rest = &words[at + 1..];
+        // Each option that may stand before the subcommand, such as `--log-level`, has a value.
+        while let Some(option) = rest.first().filter(|word| word.starts_with("--")) {
+            let count = if option.contains('=') { 1 } else { 2 };
+            rest = rest.get(count..)?;
+        }
+        let is_known = matches!(*rest.first()?, "wrap" | "gateway" | "serve");
         let program = (at == 0).then(|| words[0].to_owned());
-        is_known.then_some(Self { program, words: rest })
+        let words = rest.iter().map(|word| (*word).to_owned()).collect();
+        is_known.then_some(Self { program, words })
     }
 
     /// True if it stands in front of one server.
@@ -41,16 +47,21 @@ impl Own {
         self.starts_with(&["wrap"])
     }
 
+    /// True if it is a gateway, which offers the tools.
+    pub(crate) fn is_gateway(&self) -> bool {
+        self.starts_with(&["gateway"])
+    }
+
     /// True if it stands in front of the servers that the settings name.
     pub(crate) fn is_gateway_of_settings(&self) -> bool {
-        self.starts_with(&["gateway"])
+        self.is_gateway()
             && !self.words.iter().any(|word| word == "--no-servers" || word == "--servers")
     }
 
     /// The file with the servers that it stands in front of.
     pub(crate) fn servers_file(&self) -> Option<PathBuf> {
         let at = self.words.iter().position(|word| word == "--servers")?;
-        self.starts_with(&["gateway"]).then(|| self.words.get(at + 1).map(PathBuf::from))?
+        self.is_gateway().then(|| self.words.get(at + 1).map(PathBuf::from))?
     }
 
     /// True if it is written as `forebay install` writes it.
@@ -109,6 +120,9 @@ mod tests {
                 .unwrap()
                 .is_of_install()
         );
+        let with_options = ["forebay", "--log-level", "debug", "--config=/c", "wrap", "--", "a"];
+        assert!(own(&with_options).unwrap().is_wrap());
+        assert!(own(&["forebay", "--log-level"]).is_none());
         assert!(own(&["forebay", "stats"]).is_none() && own(&["uvx", "server"]).is_none());
     }
 }

@@ -14,10 +14,11 @@ use crate::{
     entry::{self, Entry, MayBeReached, Reason, Wrapping},
     environment::Environment,
     error::ClientsError,
-    ledger::Change,
+    ledger::{Change, Ledger},
     moving,
     own::Own,
     policy,
+    switches::Switches,
     tables::{projects, tables},
     value::Value,
     work::Work,
@@ -76,6 +77,8 @@ pub struct FilePlan {
     pub servers: Vec<ServerPlan>,
     /// Why nothing can be done about the file as a whole.
     pub refusal: Option<String>,
+    /// The list that keeps the entry with the tools from running, if there is one.
+    pub(crate) blocks_tools: Option<String>,
     pub(crate) client: &'static Client,
     pub(crate) target: PathBuf,
     pub(crate) before: Vec<u8>,
@@ -225,6 +228,7 @@ pub(crate) fn of_file(
         path: path.to_owned(),
         servers: Vec::new(),
         refusal: None,
+        blocks_tools: None,
         client,
         target: path.to_owned(),
         before: Vec::new(),
@@ -258,16 +262,29 @@ fn fill(environment: &Environment, request: &Request, plan: &mut FilePlan) -> Re
     let root = form.read(text).map_err(|error| error.told(text))?;
     let tables = tables(&root, plan.client)?;
     let mut work = Work::new(form, text, root.clone());
-    let obstacle = obstacle(environment, request, plan.client, &root, &tables);
-    let (mut moved, mut has_forebay) = (Vec::new(), false);
+    let (of_project, everywhere) = match &request.scope {
+        Scope::Project(folder) => (Some(folder.as_path()), vec![folder.clone()]),
+        Scope::User => (None, projects(&root, plan.client)),
+    };
+    let switches = Switches::of(
+        environment,
+        plan.client,
+        (plan.path.as_path(), &root),
+        (of_project, &everywhere),
+    );
+    let offering = tables.first().and_then(|it| root.at(it)).and_then(offering);
+    let has_forebay = offering.is_some();
+    plan.blocks_tools = switches.against_tools(offering.unwrap_or(OURS)).map(str::to_owned);
+    let obstacle = obstacle(environment, request, plan.client, &root, &tables)
+        .or_else(|| plan.blocks_tools.clone().map(Reason::ToolsBlocked));
+    let (mut moved, mut is_fronted) = (Vec::new(), false);
     for (order, place) in tables.iter().enumerate() {
         let Some(table) = root.at(place) else { continue };
         let project = (place.len() == 3).then(|| place[1].clone());
         // Servers of the person run in every project.
         let folders = match (&request.scope, &project) {
-            (Scope::Project(folder), _) => vec![folder.clone()],
             (Scope::User, Some(project)) => vec![PathBuf::from(project)],
-            (Scope::User, None) => projects(&root, plan.client),
+            (Scope::Project(_), _) | (Scope::User, None) => everywhere.clone(),
         };
         let of_project = || policy::in_projects(plan.client, &folders);
         let obstacle = obstacle.clone().or_else(of_project);
@@ -275,7 +292,8 @@ fn fill(environment: &Environment, request: &Request, plan: &mut FilePlan) -> Re
             let name = member.key.clone();
             let wrapping = Wrapping { program: &request.program, may_be_reached: request };
             let entry = entry::entry(&name, &member.value, &plan.client.entry, wrapping);
-            has_forebay |= matches!(entry, Entry::Forebay);
+            is_fronted |= Own::of(&member.value.value())
+                .is_some_and(|own| own.is_wrap() && own.is_of_install());
             let fate = match entry {
                 Entry::Wrapped | Entry::Forebay
                     if request.wants(&name)
@@ -292,16 +310,22 @@ fn fill(environment: &Environment, request: &Request, plan: &mut FilePlan) -> Re
                 }
                 Entry::Server(edits) => match (&obstacle, request.mode) {
                     (Some(reason), _) => Fate::Left(reason.clone()),
-                    (None, Mode::Wrap) if work.wrap(place, &name, &edits) => Fate::Wrap,
-                    (None, Mode::Wrap) => Fate::Left(Reason::Written(name.clone())),
-                    (None, Mode::Gateway) if order > 0 => Fate::Left(Reason::OfProject),
-                    (None, Mode::Gateway) => match as_moved(&name, member, plan.client, request) {
-                        Ok(entry) => {
-                            moved.push((name.clone(), entry));
-                            Fate::Move
-                        }
+                    (None, Mode::Wrap) => match can_start(&name, member, plan.client, request) {
+                        Ok(()) if work.wrap(place, &name, &edits) => Fate::Wrap,
+                        Ok(()) => Fate::Left(Reason::Written(name.clone())),
                         Err(reason) => Fate::Left(reason),
                     },
+                    (None, Mode::Gateway) if order > 0 => Fate::Left(Reason::OfProject),
+                    (None, Mode::Gateway) => {
+                        let is_on = switches.against(&name).map_or(Ok(()), Err);
+                        match is_on.and_then(|()| as_moved(&name, member, plan.client, request)) {
+                            Ok(entry) => {
+                                moved.push((name.clone(), entry));
+                                Fate::Move
+                            }
+                            Err(reason) => Fate::Left(reason),
+                        }
+                    }
                 },
             };
             plan.servers.push(ServerPlan { name, project: project.clone(), fate });
@@ -309,8 +333,11 @@ fn fill(environment: &Environment, request: &Request, plan: &mut FilePlan) -> Re
     }
     let Some(first) = tables.first() else { return Ok(()) };
     match request.mode {
-        Mode::Wrap if has_forebay => {}
-        Mode::Wrap => add_tools(&mut work, first, plan, request)?,
+        Mode::Wrap if has_forebay || obstacle.is_some() => {}
+        Mode::Wrap if is_fronted || plan.servers.iter().any(|it| it.fate == Fate::Wrap) => {
+            add_tools(&mut work, first, plan, request)?;
+        }
+        Mode::Wrap => {}
         Mode::Gateway if has_forebay && (!moved.is_empty() || is_wrapped(plan)) => {
             return Err("Forebay stands in it already; run `forebay uninstall` first".to_owned());
         }
@@ -319,6 +346,27 @@ fn fill(environment: &Environment, request: &Request, plan: &mut FilePlan) -> Re
     plan.changes = work.changes;
     plan.after = [bom, &work.text].concat().into_bytes();
     Ok(())
+}
+
+/// The name of the entry in a table that offers the tools, and is not switched off.
+pub(crate) fn offering(table: &Node) -> Option<&str> {
+    let offers = |member: &&Member| {
+        let entry = member.value.value();
+        !entry::is_off(&entry) && Own::of(&entry).is_some_and(|own| own.is_gateway())
+    };
+    table.members().iter().find(offers).map(|member| member.key.as_str())
+}
+
+/// Makes sure that Forebay can start with what an entry says of a server that is elsewhere.
+fn can_start(
+    name: &str,
+    member: &Member,
+    client: &Client,
+    request: &Request,
+) -> Result<(), Reason> {
+    let Some(entry) = moving::reached(&member.value.value(), &client.entry) else { return Ok(()) };
+    let file = moving::text_of_file(&[(name.to_owned(), entry)]);
+    (request.gateway_reads)(&file).map_err(Reason::NotStartable)
 }
 
 /// An entry as the gateway has it, which can read it.
@@ -365,20 +413,21 @@ fn obstacle(
     if let Some(reason) = policy::everywhere(environment, client) {
         return Some(reason);
     }
-    let is_taken = tables.iter().any(|place| is_taken(root, place, client, request));
-    is_taken.then_some(Reason::NameTaken)
+    if tables.iter().any(|place| is_taken(root, place, client, request)) {
+        return Some(Reason::NameTaken);
+    }
+    let first = root.at(tables.first()?)?;
+    let is_off = first.member(OURS).is_some() && offering(first).is_none();
+    is_off.then_some(Reason::ToolsOff)
 }
 
-/// Adds the entry that offers the tools, if something is wrapped and it is not there.
+/// Adds the entry that offers the tools.
 fn add_tools(
     work: &mut Work,
     table: &[String],
     plan: &mut FilePlan,
     request: &Request,
 ) -> Result<(), String> {
-    if !plan.servers.iter().any(|it| it.fate == Fate::Wrap) {
-        return Ok(());
-    }
     let value = entry::tools(&plan.client.entry, &request.program);
     if !work.add(table, OURS, &value) {
         return Err("its servers are written in a way in which none can be added".to_owned());
@@ -399,6 +448,13 @@ fn move_all(
         return Ok(());
     }
     let (path, bytes) = moving::servers_file(&request.home, plan.client, &plan.target, moved)?;
+    if path.exists() && !Ledger::load(&request.home).is_ok_and(|ledger| ledger.has_made(&path)) {
+        return Err(format!(
+            "`{}` has servers of an earlier install, of which nothing is remembered; write them into this file \
+             again, remove that one, and run this again",
+            path.display()
+        ));
+    }
     let words = ["gateway", "--servers", &path.display().to_string()];
     let value = entry::ours(&plan.client.entry, &request.program, &words);
     let names: Vec<&String> = moved.iter().map(|(name, _)| name).collect();
@@ -416,6 +472,7 @@ fn is_taken(root: &Node, place: &[String], client: &Client, request: &Request) -
     let wrapping = Wrapping { program: &request.program, may_be_reached: request };
     ours.is_some_and(|member| {
         let entry = entry::entry(OURS, &member.value, &client.entry, wrapping);
-        !matches!(entry, Entry::Forebay)
+        let own = Own::of(&member.value.value());
+        !matches!(entry, Entry::Forebay) || !own.is_some_and(|own| own.is_gateway())
     })
 }

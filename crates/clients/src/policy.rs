@@ -32,7 +32,28 @@ pub(crate) fn in_projects(client: &Client, projects: &[PathBuf]) -> Option<Reaso
     projects.iter().find_map(|project| of_project(project))
 }
 
+/// All files of policies, those that hold everywhere and those that hold in one of these projects.
+pub(crate) fn files(
+    environment: &Environment,
+    client: &'static Client,
+    projects: &[PathBuf],
+) -> Vec<(&'static Policy, PathBuf)> {
+    let of = |policy: &'static Policy| {
+        let of_project = |file: &str| projects.iter().map(|it| it.join(file)).collect();
+        let paths: Vec<PathBuf> = match policy.file {
+            Location::Project(file) => of_project(file),
+            other => environment.resolve(other),
+        };
+        paths.into_iter().map(move |path| (policy, path))
+    };
+    client.policies.iter().flat_map(of).collect()
+}
+
 fn reason(policy: &Policy, path: &Path) -> Option<Reason> {
+    // It says something else, and of servers by their names alone.
+    if policy.keys.is_empty() {
+        return None;
+    }
     let shown = path.display().to_string();
     let bytes = match disk::read(path) {
         Ok(bytes) => bytes,

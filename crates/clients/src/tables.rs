@@ -9,6 +9,7 @@ use crate::{
 
 /// The places of the tables that servers are in; the first may be missing.
 pub(crate) fn tables(root: &Node, client: &Client) -> Result<Vec<Place>, String> {
+    nothing_twice(root, client)?;
     if let Some(newer) = client.newer_table {
         let place: Place = newer.iter().map(|part| (*part).to_owned()).collect();
         let is_server =
@@ -60,13 +61,30 @@ pub(crate) fn tables_of_projects(client: &Client) -> impl Iterator<Item = Place>
     })
 }
 
-/// Makes sure that it is clear which table is meant.
+/// Makes sure that no key on the way to a table of servers stands twice: clients read the last, and servers may stand
+/// in the first.
+pub(crate) fn nothing_twice(root: &Node, client: &Client) -> Result<(), String> {
+    for path in client.tables.iter().chain(client.newer_table.as_slice()) {
+        let mut nodes = vec![root];
+        for part in *path {
+            let meant = |key: &str| *part == "*" || *part == key;
+            for node in &nodes {
+                let keys = node.members().iter().map(|member| member.key.as_str());
+                if let Some(key) = keys.filter(|key| meant(key)).find(|key| node.has_twice(key)) {
+                    return Err(format!("`{key}` stands twice in it; leave one of them out"));
+                }
+            }
+            let members = nodes.into_iter().flat_map(Node::members);
+            nodes = members.filter(|it| meant(&it.key)).map(|it| &it.value).collect();
+        }
+    }
+    Ok(())
+}
+
+/// Makes sure that what is meant is a table.
 fn check(root: &Node, place: &[String]) -> Result<(), String> {
     let mut node = root;
     for key in place {
-        if node.has_twice(key) {
-            return Err(format!("`{key}` stands twice in it; leave one of them out"));
-        }
         let Some(member) = node.member(key) else { return Ok(()) };
         node = &member.value;
         if !matches!(node.shape, Shape::Table(_)) {

@@ -11,6 +11,7 @@ use crate::{
     outcome::{LeftOver, Outcome, Remains},
     own::Own,
     plan::OURS,
+    tables::nothing_twice,
     undo::{Undone, by_members, entries_of_install, undo},
     value::Value,
 };
@@ -49,7 +50,8 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
         Some((bytes, _)) => (bytes, None),
         None => {
             let (_, text) = text_of(before)?;
-            client.form.read(text).map_err(|error| error.told(text))?;
+            let root = client.form.read(text).map_err(|error| error.told(text))?;
+            nothing_twice(&root, client)?;
             (before.to_vec(), Some(undo(client, text, &record.changes)))
         }
     };

@@ -7,6 +7,7 @@ mod gateways;
 mod generated;
 mod others;
 mod secrets;
+mod switches;
 
 use std::{
     collections::BTreeMap,

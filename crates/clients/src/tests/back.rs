@@ -8,7 +8,7 @@ use std::{
 
 use super::{Machine, only_outcome};
 use crate::{
-    Fate, LeftOver, Missing, Mode, Outcome, Remains, Remnant, Request, Run,
+    Fate, LeftOver, Missing, Mode, Outcome, Remains, Remnant, Request, Run, ToolsLack,
     disk::{Disk, RealDisk},
     install::install_on,
     remnants, uninstall,
@@ -100,7 +100,7 @@ fn what_is_forgotten_is_found_in_the_files() {
     assert!(machine.uninstall().is_empty());
     let names = vec!["c".to_owned(), "forebay".to_owned()];
     let path = path.canonicalize().unwrap();
-    let want = Remnant { title: "Cursor", path, names };
+    let want = Remnant { title: "Cursor", path, names, servers: Vec::new() };
     assert_eq!(remnants(&machine.environment(), &[], None), [want]);
     assert!(remnants(&machine.environment(), &["kiro".to_owned()], None).is_empty());
 }
@@ -207,4 +207,158 @@ fn the_lock_is_for_its_owner_and_goes_with_the_last_file() {
     assert_eq!(fs::metadata(&lock).unwrap().permissions().mode() & 0o777, 0o600);
     machine.uninstall();
     assert!(!lock.exists());
+}
+
+/// A file with a second key of the same name, as somebody may write it after an install.
+fn doubled(client: &str, name: &str, text: &str, second: &str) -> (Machine, PathBuf, String) {
+    let machine = Machine::new();
+    let path = machine.place(client, name, text.as_bytes());
+    machine.install();
+    let now = fs::read_to_string(&path).unwrap();
+    let doubled = format!("{},{second}}}\n", now.trim_end().strip_suffix('}').unwrap());
+    fs::write(&path, &doubled).unwrap();
+    (machine, path, doubled)
+}
+
+#[test]
+fn a_key_that_stands_twice_keeps_the_way_back() {
+    let projects = r#"{"projects":{"/a":{"mcpServers":{"x":{"command":"x"}}}}}"#;
+    for (client, name, text, second) in [
+        ("cursor", "mcp.json", ONE, r#""mcpServers":{}"#),
+        ("claude-code", ".claude.json", ONE, r#""mcpServers":{}"#),
+        ("claude-code", ".claude.json", projects, r#""projects":{}"#),
+        ("claude-code", ".claude.json", projects, r#""projects":{"/b":{}}"#),
+        (
+            "opencode",
+            "opencode.json",
+            r#"{"mcp":{"c":{"type":"local","command":["run"]}}}"#,
+            r#""mcp":{}"#,
+        ),
+    ] {
+        let (machine, path, doubled) = doubled(client, name, text, second);
+        let key = second.split('"').nth(1).unwrap();
+        let restored = machine.uninstall();
+        assert!(
+            matches!(only_outcome(&restored), Outcome::Refused(why) if why.starts_with(&format!("`{key}` stands twice"))),
+            "{client}: {restored:?}"
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), doubled);
+        assert!(!machine.left_over().is_empty(), "it is still known");
+        // Once that is mended, the way back is there.
+        fs::write(&path, doubled.replacen(&format!(",{second}"), "", 1)).unwrap();
+        machine.uninstall();
+        let now = fs::read_to_string(&path).unwrap();
+        assert_eq!(now.trim_end(), text.trim_end(), "{client}");
+        assert!(machine.left_over().is_empty());
+    }
+}
+
+#[test]
+fn the_entry_with_the_tools_is_put_back() {
+    let machine = Machine::new();
+    let path = machine.place("cursor", "mcp.json", ONE.as_bytes());
+    let program = machine.program();
+    machine.install_as(&program);
+    let now = fs::read_to_string(&path).unwrap();
+    let lacks_tools =
+        || crate::survey(&machine.environment(), None, |_| Ok(()))[0].lacks_tools.clone();
+    assert_eq!(lacks_tools(), None);
+    let ours = ["mcpServers".to_owned(), "forebay".to_owned()];
+    let without = crate::json::remove(&now, &ours).unwrap().into_text(&now);
+    fs::write(&path, &without).unwrap();
+    assert_eq!(lacks_tools(), Some(ToolsLack::Missing));
+    let plans = machine.install_as(&program);
+    let fates: Vec<&Fate> = plans[0].servers.iter().map(|it| &it.fate).collect();
+    assert_eq!(fates, [&Fate::Wrapped, &Fate::Add]);
+    assert_eq!(lacks_tools(), None);
+    assert!(!machine.install_as(&program)[0].is_change());
+
+    // One that is switched off stays so, and nothing more is cut that nobody could read.
+    let off = fs::read_to_string(&path).unwrap().replacen(
+        r#""forebay": {"#,
+        r#""new": { "command": "n" }, "forebay": { "disabled": true, "#,
+        1,
+    );
+    fs::write(&path, &off).unwrap();
+    assert_eq!(lacks_tools(), Some(ToolsLack::Off));
+    let plans = machine.install_as(&program);
+    let left = plans[0].servers.iter().find(|it| it.name == "new").map(|it| &it.fate);
+    assert_eq!(left, Some(&Fate::Left(crate::Reason::ToolsOff)));
+    assert_eq!(fs::read_to_string(&path).unwrap(), off);
+}
+
+#[test]
+fn the_tools_are_added_unless_the_same_table_offers_them() {
+    let program = "/usr/bin/forebay";
+    let added = |client: &str, text: &str| {
+        let machine = Machine::new();
+        machine.place(client, "mcp.json", text.as_bytes());
+        let plans = machine.install();
+        plans[0].servers.iter().any(|it| it.fate == Fate::Add)
+    };
+    let entry = |word: &str| format!(r#"{{"command":"{program}","args":["{word}"]}}"#);
+    let of_project = |word: &str| {
+        format!(
+            r#"{{"mcpServers":{{"a":{{"command":"a"}}}},"projects":{{"/p":{{"mcpServers":{{"fb":{}}}}}}}}}"#,
+            entry(word)
+        )
+    };
+    assert!(added("claude-code", &of_project("gateway")), "it is for one project alone");
+    let beside =
+        |word: &str| format!(r#"{{"mcpServers":{{"a":{{"command":"a"}},"fb":{}}}}}"#, entry(word));
+    assert!(!added("cursor", &beside("gateway")));
+    assert!(added("cursor", &beside("serve")), "it offers no tools to this client");
+}
+
+#[test]
+fn copies_of_an_install_of_which_nothing_is_remembered_stay() {
+    let machine = Machine::new();
+    machine.place("cursor", "mcp.json", ONE.as_bytes());
+    machine.install();
+    fs::remove_file(machine.home().join("installed.json")).unwrap();
+    let copies = || {
+        let entries = fs::read_dir(machine.home().join("installed")).into_iter().flatten();
+        entries.map(|it| it.unwrap().path()).collect::<Vec<_>>()
+    };
+    let [copy] = &copies()[..] else { panic!() };
+    machine.place("gemini", "settings.json", br#"{"mcpServers":{"g":{"command":"g"}}}"#);
+    machine.install();
+    assert_eq!(fs::read_to_string(copy).unwrap(), ONE);
+    machine.uninstall();
+    assert_eq!(fs::read_to_string(copy).unwrap(), ONE);
+    assert_eq!(copies().len(), 1, "what is remembered is swept");
+}
+
+#[test]
+fn servers_of_a_gateway_of_which_nothing_is_remembered_are_not_overwritten() {
+    let machine = Machine::new();
+    let path = machine.place("cursor", "mcp.json", ONE.as_bytes());
+    machine.install_gateway();
+    fs::remove_file(machine.home().join("installed.json")).unwrap();
+    let file =
+        fs::read_dir(machine.home().join("clients")).unwrap().next().unwrap().unwrap().path();
+    let kept = fs::read_to_string(&file).unwrap();
+    assert_eq!(remnants(&machine.environment(), &[], None)[0].servers, std::slice::from_ref(&file));
+    fs::write(&path, r#"{"mcpServers":{"n":{"command":"n"}}}"#).unwrap();
+    let refusal = machine.install_gateway()[0].refusal.clone().unwrap_or_default();
+    assert!(refusal.contains(&file.display().to_string()), "{refusal}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), kept);
+}
+
+#[test]
+fn entries_of_an_install_of_which_nothing_is_remembered_are_named() {
+    let machine = Machine::new();
+    let path = machine.place("cursor", "mcp.json", ONE.as_bytes());
+    machine.install();
+    fs::remove_file(machine.home().join("installed.json")).unwrap();
+    let now = fs::read_to_string(&path).unwrap();
+    let more = now.replacen(r#""c": {"#, r#""n": { "command": "n" }, "c": {"#, 1);
+    fs::write(&path, &more).unwrap();
+    machine.install();
+    let dry = uninstall(&machine.home(), &[], Missing::Keep, Run::Dry).unwrap();
+    assert_eq!(dry[0].still, ["c", "forebay"]);
+    let restored = machine.uninstall();
+    assert_eq!(*only_outcome(&restored), Outcome::Original);
+    assert_eq!(restored[0].still, ["c", "forebay"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), more);
 }

@@ -392,17 +392,17 @@ fn a_survey_says_what_stands_where() {
     let machine = Machine::new();
     machine.place("cursor", "mcp.json", TWO.as_bytes());
     machine.place("codex", "config.toml", b"= 1");
-    let states = survey(&machine.environment(), None);
+    let states = survey(&machine.environment(), None, |_| Ok(()));
     assert_eq!(states[0].servers[0].standing, Standing::NotWrapped);
     assert!(states[1].unreadable.is_some());
     let program = machine.program();
     machine.install_as(&program);
     let standings = || -> Vec<Standing> {
-        let states = survey(&machine.environment(), None);
+        let states = survey(&machine.environment(), None, |_| Ok(()));
         states[0].servers.iter().map(|it| it.standing.clone()).collect()
     };
     assert_eq!(standings(), [Standing::Wrapped, Standing::Wrapped, Standing::Forebay]);
-    let json = serde_json::to_value(&survey(&machine.environment(), None)[0]).unwrap();
+    let json = serde_json::to_value(&survey(&machine.environment(), None, |_| Ok(()))[0]).unwrap();
     assert_eq!(json["servers"][0], serde_json::json!({ "name": "a", "state": "wrapped" }));
 
     machine.uninstall();

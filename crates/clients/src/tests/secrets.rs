@@ -20,6 +20,10 @@ fn a_url_that_may_hold_a_key_is_on_no_command_line() {
         "https://far.example/mcp?key=s3cret",
         "https://me:s3cret@far.example/mcp",
         "https://far.example/${KEY}/mcp",
+        "https://far.example/s/s3cretNWY4ZDk3YTct/mcp",
+        "https://far.example/mcp",
+        "http://localhost:1/s3cretNWY4ZDk3YTct",
+        "https://localhost-tunnel.far.example/mcp",
     ] {
         let machine = Machine::new();
         let text = format!(
@@ -31,7 +35,8 @@ fn a_url_that_may_hold_a_key_is_on_no_command_line() {
         let far = value.get("mcpServers").unwrap().get("far").unwrap();
         let words = far.get("args").unwrap().as_texts().unwrap();
         assert!(words.windows(2).any(|it| it == ["--url-env", "FOREBAY_URL"]), "{words:?}");
-        assert!(!words.iter().any(|word| word.contains("far.example")), "{words:?}");
+        let is_of_url = |word: &&str| word.contains("far.example") || word.contains("s3cret");
+        assert!(!words.iter().any(is_of_url), "{words:?}");
         // A variable that is there keeps its name, and ours has another.
         assert!(words.contains(&"A=FOREBAY_HEADER_A_"), "{words:?}");
         let variables = far.get("env").unwrap();
@@ -46,19 +51,25 @@ fn a_url_that_may_hold_a_key_is_on_no_command_line() {
         assert_eq!(fs::read_to_string(path).unwrap(), text);
     }
     let machine = Machine::new();
-    let plain = r#"{"mcpServers":{"far":{"url":"https://far.example/mcp"}}}"#;
+    let plain = r#"{"mcpServers":{"far":{"url":"http://localhost:1/mcp"}}}"#;
     let (now, _) = wrapped(&machine, "cursor", "mcp.json", plain);
-    assert!(now.contains(r#""--url", "https://far.example/mcp""#), "{now}");
+    assert!(now.contains(r#""--url", "http://localhost:1/mcp""#), "{now}");
 }
 
 #[test]
 fn advice_shows_no_key() {
     let machine = Machine::new();
-    let text = r#"{"mcpServers":{"far":{"url":"https://me:s3cret@far.example/mcp?key=s3cret"}}}"#;
-    machine.place("cursor", "mcp.json", text.as_bytes());
-    let plans = plan(&machine.environment(), &machine.request()).unwrap();
-    let Fate::Left(reason) = &plans[0].servers[0].fate else { panic!("{plans:?}") };
-    assert_eq!(*reason, Reason::PerhapsLogin("https://far.example/mcp".to_owned()));
+    for (url, shown) in [
+        ("https://me:s3cret@far.example/mcp?key=s3cret", "https://far.example/mcp"),
+        ("https://far.example/s/s3cretNWY4ZDk3YTct/mcp", "https://far.example/s/***/mcp"),
+        ("https://localhost@far.example/mcp", "https://far.example/mcp"),
+    ] {
+        let text = format!(r#"{{"mcpServers":{{"far":{{"url":"{url}"}}}}}}"#);
+        machine.place("cursor", "mcp.json", text.as_bytes());
+        let plans = plan(&machine.environment(), &machine.request()).unwrap();
+        let Fate::Left(reason) = &plans[0].servers[0].fate else { panic!("{plans:?}") };
+        assert_eq!(*reason, Reason::PerhapsLogin(shown.to_owned()));
+    }
 }
 
 #[test]
@@ -82,6 +93,7 @@ fn what_no_command_line_could_tell_is_left_alone() {
     for (entry, key) in [
         (r#"{"url":"https://far.example/mcp","headers":{"Schlüssel":"x"}}"#, "headers"),
         (r#"{"command":""}"#, "command"),
+        (r#"{"url":""}"#, "url"),
     ] {
         let machine = Machine::new();
         let text = format!(r#"{{"mcpServers":{{"far":{entry}}}}}"#);
@@ -122,6 +134,31 @@ fn a_patch_shows_no_secret_of_arguments_neighbours_or_comments() {
 }
 
 #[test]
+fn a_patch_shows_no_secret_before_or_behind_a_url() {
+    for (line, shown) in [
+        (
+            "API_KEY=s3cretvalue npx mcp-remote https://host.example/MyLongProject-2024",
+            "API_KEY=*** npx mcp-remote https://host.example/***",
+        ),
+        (
+            "API_KEY=s3cretvalue npx mcp-remote https://host.example/mcp?key=s3cret",
+            "API_KEY=*** npx mcp-remote https://host.example/mcp?***",
+        ),
+        (
+            "npx mcp-remote https://host.example/MyLongProject-2024 --token s3cretvalue",
+            "npx mcp-remote https://host.example/***",
+        ),
+    ] {
+        let machine = Machine::new();
+        let text = format!(r#"{{"mcpServers":{{"a":{{"command":"sh","args":["-c","{line}"]}}}}}}"#);
+        machine.place("cursor", "mcp.json", text.as_bytes());
+        let patch = plan(&machine.environment(), &machine.request()).unwrap()[0].difference();
+        assert!(!patch.contains("s3cret"), "{patch}");
+        assert!(patch.contains(&format!(r#""{shown}"]"#)), "{patch}");
+    }
+}
+
+#[test]
 fn a_patch_shows_in_which_variable_a_header_is() {
     let machine = Machine::new();
     let text = r#"{"mcpServers":{"far":{"url":"https://far.example/mcp","headers":{"Authorization":"Bearer s3cret"}}}}"#;
@@ -129,4 +166,53 @@ fn a_patch_shows_in_which_variable_a_header_is() {
     let patch = plan(&machine.environment(), &machine.request()).unwrap()[0].difference();
     assert!(!patch.contains("s3cret"), "{patch}");
     assert!(patch.contains(r#""Authorization=FOREBAY_HEADER_AUTHORIZATION""#), "{patch}");
+}
+
+#[test]
+fn the_type_of_a_command_beside_a_url_is_told() {
+    let machine = Machine::new();
+    let text = r#"{"mcpServers":{"far":{"type":"stdio","url":"http://localhost:1/mcp"}}}"#;
+    let (_, fate) = wrapped(&machine, "cursor", "mcp.json", text);
+    assert_eq!(fate, Fate::Left(Reason::TypeOfCommand("stdio".to_owned())));
+}
+
+#[test]
+fn what_forebay_could_not_start_with_is_left_alone() {
+    let reads = |file: &str| {
+        if file.contains("ftp:") || file.contains("two\\nlines") {
+            Err("it cannot be this".to_owned())
+        } else {
+            Ok(())
+        }
+    };
+    for (entry, is_left) in [
+        (r#"{"url":"ftp://localhost/"}"#, true),
+        (r#"{"url":"http://localhost/","headers":{"A":"two\nlines"}}"#, true),
+        (r#"{"url":"http://localhost/","headers":{"A":"${two\nlines}"}}"#, false),
+        (r#"{"url":"http://localhost/","cwd":"ftp:"}"#, false),
+        (r#"{"command":"ftp:"}"#, false),
+    ] {
+        let machine = Machine::new();
+        let text = format!(r#"{{"mcpServers":{{"far":{entry}}}}}"#);
+        machine.place("cursor", "mcp.json", text.as_bytes());
+        let request = Request { gateway_reads: reads, ..machine.request() };
+        let plans = plan(&machine.environment(), &request).unwrap();
+        let reason = Reason::NotStartable("it cannot be this".to_owned());
+        let want = if is_left { Fate::Left(reason) } else { Fate::Wrap };
+        assert_eq!(plans[0].servers[0].fate, want, "{entry}");
+    }
+}
+
+#[test]
+fn a_header_that_codex_would_leave_out_may_be_missing() {
+    let machine = Machine::new();
+    let text = "[mcp_servers.far]\nurl = \"http://localhost:1/mcp\"\nbearer_token_env_var = \"T\"\n\
+                env_http_headers = { \"X-Key\" = \"KEY\" }\n";
+    let (now, fate) = wrapped(&machine, "codex", "config.toml", text);
+    assert_eq!(fate, Fate::Wrap);
+    assert!(
+        now.contains(r#""X-Key=KEY?""#) && now.contains(r#""Authorization=Bearer T""#),
+        "{now}"
+    );
+    assert!(now.contains(r#"env_vars = ["KEY", "T"]"#), "{now}");
 }

@@ -76,12 +76,17 @@ Examples:
 const CLAUDES: &str = "CLAUDE.md";
 const AGENTS: &str = "AGENTS.md";
 
+/// Where it is, Claude Code is used.
+const CLAUDE_FOLDER: &str = ".claude";
+
 pub(crate) fn run(arguments: InitArguments, screen: &mut Screen) -> Result<ExitCode> {
     let folder = arguments.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     if !folder.is_dir() {
         return Err(Exit::NotFound.told(format!("there is no folder `{}`", folder.display())));
     }
     let is_dry = arguments.dry_run;
+    let lacks_command =
+        !arguments.remove && !arguments.claude && !folder.join(CLAUDE_FOLDER).is_dir();
     let steps = if arguments.remove {
         removal(&folder, arguments.file.as_deref())?
     } else {
@@ -98,10 +103,17 @@ pub(crate) fn run(arguments: InitArguments, screen: &mut Screen) -> Result<ExitC
             }
         }
     }
+    if lacks_command {
+        writeln!(
+            screen,
+            "There is no folder `{CLAUDE_FOLDER}`, so Claude Code gets no command /gateway-init; `forebay init \
+             --claude` writes it."
+        )?;
+    }
     if is_dry {
         writeln!(screen, "Nothing has been written.")?;
     } else if steps.iter().any(|step| step.after.is_none()) {
-        remove_empty_folders(&folder);
+        remove_empty_folder(&folder);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -117,7 +129,7 @@ fn writing(folder: &Path, arguments: InitArguments) -> Result<Vec<Step>> {
              in `forebay config`, or say with --tools which there are",
         ));
     };
-    let is_claudes = arguments.claude || folder.join(".claude").is_dir();
+    let is_claudes = arguments.claude || folder.join(CLAUDE_FOLDER).is_dir();
     let usual = if is_claudes { CLAUDES } else { AGENTS };
     let mut steps = planned(chosen(folder, arguments.file.as_deref(), usual)?, |found| {
         let after = marked::with(found.bytes.as_deref(), &section)?;
@@ -217,11 +229,11 @@ fn planned(
     if refused.is_empty() { Ok(steps) } else { Err(Exit::Refused.told(refused.join("\n"))) }
 }
 
-/// The folders of the command, if nothing is in them any more.
-fn remove_empty_folders(folder: &Path) {
-    for path in Path::new(command::PATH).ancestors().skip(1).filter(|it| !it.as_os_str().is_empty())
-    {
+/// The folder of the command, if nothing is in it any more. `.claude` stays: it may have been there before, and says
+/// that Claude Code is used here.
+fn remove_empty_folder(folder: &Path) {
+    if let Some(commands) = Path::new(command::PATH).parent() {
         // One that still holds something stays.
-        let _ = fs::remove_dir(folder.join(path));
+        let _ = fs::remove_dir(folder.join(commands));
     }
 }

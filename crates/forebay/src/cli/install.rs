@@ -50,7 +50,8 @@ pub(crate) struct InstallArguments {
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
 
-    /// Move all servers behind one entry; their tools are then called by the name of their server, too
+    /// Move all servers behind one entry; their tools are then called by the name of their server, too. Not with
+    /// `--project`
     #[arg(long)]
     gateway: bool,
 
@@ -81,6 +82,12 @@ Exit status: 1 if a file could not be changed, 3 if there is no such client or s
 and `--yes`.";
 
 pub(crate) fn run(arguments: InstallArguments, screen: &mut Screen) -> Result<ExitCode> {
+    if arguments.gateway && arguments.project.is_some() {
+        return Err(Exit::Usage.told(
+            "--gateway would move servers out of files that others may share, into a home that only you have; \
+             leave out --gateway to have each server wrapped, or --project for your own files",
+        ));
+    }
     let environment = Environment::of_this_machine();
     let home = config::home()?;
     let logins = Keep::new(&home).all()?.into_iter().map(|login| login.url).collect();

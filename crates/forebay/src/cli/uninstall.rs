@@ -52,6 +52,10 @@ Examples:
 
 Exit status: 1 if something must be done by hand, 3 if there is no such client, 4 without a terminal and `--yes`.";
 
+/// What to do about entries of which nothing is remembered.
+const BY_HAND: &str = "take `forebay wrap … --` out of commands and arguments, write URLs and headers again, and \
+                       delete the entry `forebay`";
+
 pub(crate) fn run(arguments: &UninstallArguments, screen: &mut Screen) -> Result<ExitCode> {
     let home = config::home()?;
     let named = |error: forebay_clients::ClientsError| match error {
@@ -112,6 +116,9 @@ fn show(screen: &mut Screen, all: &[Restored]) -> Result<()> {
             Outcome::EntryByEntry => {
                 "each server has what it had; what else has been changed since stays".to_owned()
             }
+            Outcome::Nothing if !restored.still.is_empty() => {
+                "nothing that is remembered is in it any more".to_owned()
+            }
             Outcome::Nothing => "nothing of Forebay is in it any more".to_owned(),
             Outcome::Missing => "it is not there, so nothing was restored, and what is known of it is kept; run \
                                  this again once it is back, or with --forget if it is gone for good"
@@ -121,6 +128,14 @@ fn show(screen: &mut Screen, all: &[Restored]) -> Result<()> {
             Outcome::Refused(why) => format!("{why}; mend it and run this again"),
             _ => "done".to_owned(),
         };
+        let still = match restored.still.as_slice() {
+            [] => String::new(),
+            names => format!(
+                "; but `{}` start Forebay still, as they did before all that is remembered: {BY_HAND}",
+                names.join("`, `")
+            ),
+        };
+        let told = format!("{told}{still}");
         let path = restored.path.display().to_string();
         writeln!(screen, "{}", printable(&format!("{} ({path}): {told}", restored.title)))?;
     }
@@ -162,11 +177,18 @@ fn unknown(clients: &[String], known: &[Restored]) -> Vec<Remnant> {
 }
 
 fn say_unknown(screen: &mut Screen, unknown: &[Remnant]) -> Result<()> {
-    for Remnant { title, path, names } in unknown {
+    for Remnant { title, path, names, servers } in unknown {
+        let servers: Vec<String> = servers.iter().map(|it| format!("`{}`", it.display())).collect();
+        let servers = match servers.as_slice() {
+            [] => String::new(),
+            files => format!(
+                "; the servers behind it are in {}: write them here again",
+                files.join(", ")
+            ),
+        };
         let told = format!(
             "{title} ({}): `{}` start Forebay, and what they were is not known here: if another FOREBAY_HOME was set \
-             for `forebay install`, set it and run this again; else take `forebay wrap … --` out of commands and \
-             arguments, write URLs and headers again, and delete the entry `forebay`",
+             for `forebay install`, set it and run this again; else {BY_HAND}{servers}",
             path.display(),
             names.join("`, `"),
         );
@@ -177,7 +199,9 @@ fn say_unknown(screen: &mut Screen, unknown: &[Remnant]) -> Result<()> {
 
 fn ended(all: &[Restored], unknown: &[Remnant]) -> ExitCode {
     let is_left = |it: &Restored| {
-        matches!(it.outcome, Outcome::Partly(_) | Outcome::Refused(_) | Outcome::Missing)
+        let is_open =
+            matches!(it.outcome, Outcome::Partly(_) | Outcome::Refused(_) | Outcome::Missing);
+        is_open || !it.still.is_empty()
     };
     if all.iter().any(is_left) || !unknown.is_empty() {
         ExitCode::FAILURE

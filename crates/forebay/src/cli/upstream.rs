@@ -7,7 +7,7 @@ use clap::Args;
 use forebay_proxy::{
     record::Recorder,
     router::UpstreamName,
-    upstream::{Command, RemoteSettings, shown_url},
+    upstream::{Command, RemoteSettings},
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -16,7 +16,7 @@ use crate::{
     cli::exit::Exit,
     config::{
         self, Config,
-        servers::{Front, Written},
+        servers::{Front, Presence, Written, shown_url},
     },
     trust,
 };
@@ -38,7 +38,8 @@ pub(crate) struct UpstreamArguments {
     headers: Vec<(HeaderName, HeaderValue)>,
 
     /// Send this header with each request to the URL, with the value that a variable of the environment has;
-    /// `NAME='Bearer VARIABLE'` puts a word before it (may be repeated)
+    /// `NAME='Bearer VARIABLE'` puts a word before it, and `NAME=VARIABLE?` leaves the header out if the variable is
+    /// unset or empty (may be repeated)
     // What is on a command line can be seen by everybody on the machine.
     #[arg(long = "header-env", value_name = "NAME=VARIABLE", conflicts_with = "command", value_parser = header_variable)]
     header_variables: Vec<HeaderVariable>,
@@ -76,6 +77,7 @@ struct HeaderVariable {
     /// What stands before the value, such as `Bearer`.
     scheme: Option<String>,
     variable: String,
+    presence: Presence,
 }
 
 /// A server, as far as it is known before it is reached.
@@ -103,7 +105,9 @@ impl UpstreamArguments {
         let named = self.name.map(UpstreamName::new);
         let url = match (self.url, self.url_env) {
             (Some(url), _) => Written::Text(url),
-            (None, Some(name)) => Written::Variable { scheme: None, name },
+            (None, Some(name)) => {
+                Written::Variable { scheme: None, name, presence: Presence::Needed }
+            }
             (None, None) => {
                 let words: Vec<String> = self.command.into_iter().map(shown).collect();
                 let (program, arguments) = words.split_first()?;
@@ -123,8 +127,8 @@ impl UpstreamArguments {
             Some((name.to_string(), Written::Text(value.to_str().ok()?.to_owned())))
         });
         let in_variables = self.header_variables.into_iter().map(|header| {
-            let HeaderVariable { name, scheme, variable } = header;
-            (name.to_string(), Written::Variable { scheme, name: variable })
+            let HeaderVariable { name, scheme, variable, presence } = header;
+            (name.to_string(), Written::Variable { scheme, name: variable, presence })
         });
         let headers = given.chain(in_variables).collect();
         Some((name, Front::Url { url, headers, ca_file: self.ca_file }))
@@ -141,8 +145,9 @@ impl UpstreamArguments {
             let name = named.unwrap_or_else(|| UpstreamName::from_url(&url));
             let mut headers: HeaderMap = self.headers.into_iter().collect();
             for header in self.header_variables {
-                let value = header.value(|name| std::env::var_os(name))?;
-                headers.append(header.name, value);
+                if let Some(value) = header.value(|name| std::env::var_os(name))? {
+                    headers.append(header.name, value);
+                }
             }
             let trusted =
                 trust::authorities(self.ca_file.as_deref().or(config.ca_file.as_deref()))?;
@@ -185,10 +190,18 @@ impl UpstreamArguments {
 }
 
 impl HeaderVariable {
-    /// The value of the header. What is wrong with it is told without it.
-    fn value(&self, variable: impl FnOnce(&str) -> Option<OsString>) -> Result<HeaderValue> {
-        let Self { name, scheme, variable: from } = self;
-        let Some(value) = variable(from) else {
+    /// The value of the header, unless it is left out. What is wrong with it is told without it.
+    fn value(
+        &self,
+        variable: impl FnOnce(&str) -> Option<OsString>,
+    ) -> Result<Option<HeaderValue>> {
+        let Self { name, scheme, variable: from, presence } = self;
+        let value = variable(from);
+        let has_value = value.as_ref().is_some_and(|value| !value.is_empty());
+        if *presence == Presence::Optional && !has_value {
+            return Ok(None);
+        }
+        let Some(value) = value else {
             let why = format!(
                 "the variable `{from}`, which has the header `{name}`, is not set; set it, or leave out \
                  --header-env {name}"
@@ -206,7 +219,7 @@ impl HeaderVariable {
             return Err(Exit::Usage.told(why));
         };
         value.set_sensitive(true);
-        Ok(value)
+        Ok(Some(value))
     }
 }
 
@@ -226,9 +239,13 @@ fn header_variable(text: &str) -> Result<HeaderVariable, String> {
             Some((scheme, variable)) => (Some(scheme.trim().to_owned()), variable),
             None => (None, from.trim()),
         };
+        let (variable, presence) = match variable.strip_suffix('?') {
+            Some(variable) => (variable, Presence::Optional),
+            None => (variable, Presence::Needed),
+        };
         let is_variable = !variable.is_empty() && !variable.contains(['=', '\0']);
         let name = name.trim().parse().ok().filter(|_| is_variable)?;
-        Some(HeaderVariable { name, scheme, variable: variable.to_owned() })
+        Some(HeaderVariable { name, scheme, variable: variable.to_owned(), presence })
     });
     parsed.ok_or_else(|| "write NAME=VARIABLE, for example X-Api-Key=SEARCH_KEY".to_owned())
 }
@@ -274,7 +291,9 @@ mod tests {
     #[test]
     fn a_header_takes_its_value_from_a_variable() {
         let set = |name: &str| (name == "KEY").then(|| OsString::from("s3cret"));
-        let value = |text: &str| header_variable(text).unwrap().value(set);
+        let value = |text: &str| -> Result<HeaderValue> {
+            Ok(header_variable(text).unwrap().value(set)?.unwrap())
+        };
         assert_eq!(value("X-Api-Key=KEY").unwrap(), "s3cret");
         let bearer = value("Authorization=Bearer KEY").unwrap();
         assert_eq!(bearer, "Bearer s3cret");
@@ -283,8 +302,19 @@ mod tests {
         assert!(missing.to_string().contains("`OTHER`"), "{missing}");
         let broken = header_variable("X=KEY").unwrap().value(|_| Some("a\nb".into())).unwrap_err();
         assert!(!format!("{broken:#}").contains("a\nb"), "{broken}");
-        for wrong in ["X-Api-Key", "X-Api-Key=", "=KEY", "a b=KEY", "X: y"] {
+        for wrong in ["X-Api-Key", "X-Api-Key=", "X-Api-Key=?", "=KEY", "a b=KEY", "X: y"] {
             assert!(header_variable(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_header_may_be_left_out_where_its_variable_has_no_value() {
+        let value = |variable: Option<&str>| {
+            let header = header_variable("X-Api-Key=Bearer KEY?").unwrap();
+            header.value(|name| (name == "KEY").then(|| variable.map(OsString::from))?).unwrap()
+        };
+        assert_eq!(value(None), None);
+        assert_eq!(value(Some("")), None);
+        assert_eq!(value(Some("k")).unwrap(), "Bearer k");
     }
 }

@@ -81,8 +81,24 @@ fn of_others(variables: &Variables, key: &str) -> Option<(&'static str, String)>
 }
 
 fn is_on(variables: &Variables, name: &str) -> bool {
-    let given = value(variables, name).and_then(OsStr::to_str);
-    given.is_some_and(|given| matches!(given.to_ascii_lowercase().as_str(), "true" | "1"))
+    value(variables, name).is_some_and(|given| switch(given) == Some(true))
+}
+
+/// What a switch that others know, too, is set to; `None` if that is neither on nor off.
+fn switch(given: &OsStr) -> Option<bool> {
+    match given.to_str()?.to_ascii_lowercase().as_str() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// What is to be said of a wish about models that is neither on nor off.
+fn wish_unclear(variables: &Variables) -> Option<Problem> {
+    let given = value(variables, INTELLIGENCE).filter(|given| switch(given).is_none())?;
+    let given = Given::Word(given.to_string_lossy().into_owned());
+    let what = format!("cannot be {given}; write `true` or `false`");
+    Some(Problem::of_variable(INTELLIGENCE, what).weighing(Weight::PassedOver))
 }
 
 /// What is to be said of a wish that models be asked which cannot be fulfilled without a key.
@@ -123,6 +139,7 @@ pub(super) fn read(variables: &Variables, config: &mut Config, problems: &mut Ve
             set.err().map(|what| Problem::of_variable(&variable, what).weighing(setting.weight())),
         );
     }
+    problems.extend(wish_unclear(variables));
     problems.extend(key_missing(variables, config));
     let names = variables.iter().filter_map(|(name, _)| name.to_str());
     problems.extend(names.filter_map(unknown));

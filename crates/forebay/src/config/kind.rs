@@ -279,8 +279,9 @@ impl Given {
     /// Stricter than URLs are: what stands before the host is to be found, as it may be secret.
     fn address(&self) -> Option<String> {
         let text = self.text()?;
-        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
-        let is_plain = !rest.starts_with(['/', '\\']);
+        let (scheme, rest) = text.split_once("://")?;
+        let is_http = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        let is_plain = is_http && !rest.starts_with(['/', '\\']);
         let has_host = Url::parse(text).is_ok_and(|url| url.has_host());
         (is_plain && has_host).then(|| text.to_owned())
     }
@@ -374,7 +375,7 @@ mod tests {
     #[test]
     fn addresses_have_a_scheme_and_a_host() {
         let address = |text: &str| Given::Text(text.to_owned()).address();
-        for sound in ["http://h", "https://u:p@h:1/mcp?a#b", "http://[::1]:2/"] {
+        for sound in ["http://h", "https://u:p@h:1/mcp?a#b", "http://[::1]:2/", "HTTPS://h/mcp"] {
             assert_eq!(address(sound).as_deref(), Some(sound));
         }
         for odd in ["", "h/mcp", "ftp://h", "https://", "https:h", "https:///u@h", "http://h:x"] {

@@ -15,12 +15,12 @@ mod reading;
 use std::{path::PathBuf, time::Duration};
 
 use forebay_intercept::{Glob, Keeping};
-use forebay_proxy::upstream::{Sharing, shown_url};
+use forebay_proxy::upstream::{self, Sharing};
 use forebay_tools::PagingRule;
 
 pub(crate) use self::{
     clients_file::{can_be_read, read_clients_file},
-    fronted::{Entry, Front, Written, entries},
+    fronted::{Entry, Front, Presence, Written, entries},
     name::fitted as fitted_name,
 };
 pub(super) use self::{name::PATTERN as NAME_PATTERN, reading::of_table};
@@ -65,6 +65,11 @@ impl Server {
             Way::Url { url, .. } => shown_url(url),
         }
     }
+}
+
+/// A URL as it may be shown: without what may be secret, keys in its path among it.
+pub(crate) fn shown_url(url: &str) -> String {
+    forebay_clients::shown_url(&upstream::shown_url(url))
 }
 
 /// How a server is reached.

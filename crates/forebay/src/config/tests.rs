@@ -431,6 +431,11 @@ fn variables_that_others_know_stand_for_settings_and_ours_go_before_them() {
     assert_eq!(provider(&[key]), None, "a key alone is no wish");
     assert_eq!(provider(&[("MCP_GATEWAY_INTELLIGENCE_ENABLED", "false"), key]), None);
     assert_eq!(provider(&[on, key, ("FOREBAY_SUMMARIES_PROVIDER", "none")]), None);
+    let unclear = ("MCP_GATEWAY_INTELLIGENCE_ENABLED", "maybe");
+    let (config, problems) = load(variables(&[unclear, key])).unwrap();
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    let is_told = problem.to_string().contains("`maybe`");
+    assert!(config.summaries.provider.is_none() && is_told, "{problem}");
     let bytes = ("MCP_GATEWAY_SUMMARY_THRESHOLD_BYTES", "4096");
     let (config, problems) = load(variables(&[bytes])).unwrap();
     assert_eq!((config.summaries.threshold_bytes, problems.len()), (4_096, 0));

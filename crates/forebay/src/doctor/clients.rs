@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use forebay_clients::{ClientState, Environment, ServerState, Standing, survey};
+use forebay_clients::{ClientState, Environment, ServerState, Standing, ToolsLack, survey};
 
-use super::{Area, Finding, State, ended};
-use crate::{config::Config, figures::counted};
+use super::{Area, Finding, State, ended, quoted};
+use crate::{
+    config::{Config, servers::can_be_read},
+    figures::counted,
+};
 
 /// The clients' files that there are, of this person and of the project that they are in.
 pub(super) fn here() -> Vec<ClientState> {
     let project = std::env::current_dir().ok();
-    let mut clients = survey(&Environment::of_this_machine(), project.as_deref());
+    let mut clients = survey(&Environment::of_this_machine(), project.as_deref(), can_be_read);
     // The project may be one's home.
     let mut files = BTreeSet::new();
     clients.retain(|client| files.insert(client.file.clone()));
@@ -26,8 +29,8 @@ pub(super) fn examine(clients: &[ClientState], config: &Config) -> Vec<Finding> 
 
 /// What is to be said of a client's file.
 fn told(state: &ClientState, config: &Config) -> Vec<Finding> {
-    let ClientState { client, title, file, servers, unreadable } = state;
-    let file = file.display();
+    let ClientState { title, servers, unreadable, .. } = state;
+    let file = state.file.display();
     if let Some(why) = unreadable {
         let text = ended(&format!("{title}: {file} cannot be made sense of: {why}"));
         return vec![found(State::Warning, text).mended_by(format!("edit {file}"))];
@@ -35,7 +38,13 @@ fn told(state: &ClientState, config: &Config) -> Vec<Finding> {
     let behind: usize = servers.iter().map(|server| behind(&server.standing, config)).sum();
     let bare: Vec<String> = servers.iter().filter_map(bare).collect();
     let left: Vec<String> = servers.iter().filter_map(left_alone).collect();
+    let is_lost = |server: &ServerState| {
+        matches!(server.standing, Standing::Lost(_) | Standing::LostServers(_))
+    };
     let standing = match (behind, bare.as_slice()) {
+        (0, []) if servers.iter().any(is_lost) => {
+            "no server behind a Forebay that starts".to_owned()
+        }
         (0, []) => "no server to stand in front of".to_owned(),
         (0, [one]) => format!("{one} is not behind Forebay"),
         (0, all) => format!("none of {} behind Forebay", counted(all.len() as u64, "server")),
@@ -53,10 +62,11 @@ fn told(state: &ClientState, config: &Config) -> Vec<Finding> {
     let finding = if bare.is_empty() {
         found(State::Ok, text)
     } else {
-        found(State::Note, text).mended_by(format!("forebay install --client {client}"))
+        found(State::Note, text).mended_by(install(state))
     };
     let mut findings = vec![finding];
     findings.extend(lost(state));
+    findings.extend(no_tools(state));
     findings.extend(servers.iter().filter_map(|server| lost_servers(state, server)));
     findings
 }
@@ -123,9 +133,37 @@ fn lost(state: &ClientState) -> Option<Finding> {
         "{title} ({file}): {} cannot start, because there is no `{program}` any more.",
         names.join(", ")
     );
-    Some(
-        found(State::Problem, text).mended_by(format!("forebay install --client {}", state.client)),
-    )
+    Some(found(State::Problem, text).mended_by(install(state)))
+}
+
+/// Results are kept, and nothing offers the tools to read them.
+fn no_tools(state: &ClientState) -> Option<Finding> {
+    let edit = || format!("edit {}", quoted(&state.file));
+    let (why, mend) = match state.lacks_tools.as_ref()? {
+        ToolsLack::Missing => ("there is no entry `forebay`".to_owned(), Some(install(state))),
+        ToolsLack::Off => ("the entry `forebay` is switched off".to_owned(), Some(edit())),
+        ToolsLack::Taken => {
+            let why =
+                "another server has the name `forebay`, which the tools need; rename that one";
+            (why.to_owned(), Some(edit()))
+        }
+        ToolsLack::Blocked(list) => {
+            (format!("{list} keeps the entry `forebay` from running; allow it there"), None)
+        }
+    };
+    let (title, file) = (state.title, state.file.display());
+    let text = format!("{title} ({file}): what is kept cannot be read, because {why}.");
+    let finding = found(State::Problem, text);
+    Some(match mend {
+        Some(mend) => finding.mended_by(mend),
+        None => finding,
+    })
+}
+
+/// The command that installs into a client's file again.
+fn install(state: &ClientState) -> String {
+    let project = state.project.as_ref().map(|it| format!(" --project {}", quoted(it)));
+    format!("forebay install --client {}{}", state.client, project.unwrap_or_default())
 }
 
 /// A gateway without the file that names its servers. What they were is in the ledger.

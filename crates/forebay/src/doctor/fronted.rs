@@ -49,7 +49,7 @@ pub(crate) fn here(config: &Config, read: ReadWords) -> Vec<Fronted> {
 /// Those of these clients.
 pub(super) fn of(clients: &[ClientState], config: &Config, read: ReadWords) -> Vec<Fronted> {
     let variables: Vec<_> = std::env::vars_os().collect();
-    let own = survey(&Environment::of_this_machine(), None);
+    let own = survey(&Environment::of_this_machine(), None, servers::can_be_read);
     let mut found = Vec::new();
     for client in clients {
         let is_of_project = !own.iter().any(|it| it.file == client.file);

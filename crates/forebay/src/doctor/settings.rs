@@ -6,7 +6,7 @@ use forebay_system::private;
 
 use super::{Area, Finding, State, quoted};
 use crate::config::{
-    Config, Problem, Problems, Sources,
+    self, Config, Problem, Problems, Sources,
     servers::{Server, Way},
 };
 
@@ -19,11 +19,15 @@ pub(super) fn examine(sources: &Sources) -> (Option<Config>, Vec<Finding>) {
     let mut findings: Vec<Finding> = problems.iter().map(told).collect();
     if let Ok(file) = Config::file(sources) {
         let text = if file.exists() {
-            format!("Settings are read from {}.", file.display())
+            Some(format!("Settings are read from {}.", file.display()))
+        } else if config::home().is_ok_and(|home| file == home.join("forebay.toml")) {
+            Some(format!("There is no {}: the defaults hold.", file.display()))
         } else {
-            format!("There is no {}: the defaults hold.", file.display())
+            // One that was named and is not there is among the problems.
+            None
         };
-        findings.insert(0, Finding::new(Area::Settings, State::Ok, text));
+        let of_file = text.map(|text| Finding::new(Area::Settings, State::Ok, text));
+        findings.splice(0..0, of_file);
         findings.extend(readers(&config, &file));
     }
     (Some(config), findings)

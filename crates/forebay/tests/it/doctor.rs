@@ -194,6 +194,17 @@ fn settings_that_cannot_be_used_are_told_one_by_one() {
 }
 
 #[test]
+fn a_file_of_settings_that_was_named_and_is_not_there_is_a_problem_alone() {
+    let home = new_home("settings_named");
+    let told = found(&mut doctor(&home, &["--no-start", "--config", "/no/where.toml"]));
+    assert!(!told.is_well() && told.one("settings", "problem").0.starts_with("/no/where.toml: "));
+    assert!(told.of("settings", "ok").is_empty(), "no defaults hold");
+    assert!(
+        found(&mut doctor(&home, &["--no-start"])).one("settings", "ok").0.contains("defaults")
+    );
+}
+
+#[test]
 fn a_home_that_cannot_be_told_is_a_problem_and_the_rest_is_left() {
     let lost = found(&mut doctor(Path::new("some/where"), &[]));
     assert!(!lost.is_well());

@@ -116,8 +116,33 @@ fn where_there_is_no_file_one_is_made_and_removed_with_its_section() {
         let asked: Vec<&str> = arguments.iter().copied().filter(|it| *it != "--claude").collect();
         done(&folder, &[asked.as_slice(), &["--remove"]].concat());
         assert_eq!(all(folder.path()), before);
-        assert_eq!(folder.path().join(".claude").exists(), !files.is_empty());
+        let is_claudes = !files.is_empty() || arguments.contains(&"--claude");
+        assert_eq!(folder.path().join(".claude").exists(), is_claudes);
     }
+}
+
+#[test]
+fn a_folder_of_claude_code_that_was_empty_stays() {
+    let folder = project(&[]);
+    fs::create_dir(folder.path().join(".claude")).unwrap();
+    let said = done(&folder, &[]);
+    assert!(
+        said.contains("made: the command /gateway-init") && !said.contains("--claude"),
+        "{said}"
+    );
+    done(&folder, &["--remove"]);
+    assert!(folder.path().join(".claude").is_dir());
+    assert!(!folder.path().join(".claude/commands").exists());
+}
+
+#[test]
+fn who_has_no_folder_of_claude_code_is_told_how_to_get_the_command() {
+    let folder = project(&[]);
+    let told = "There is no folder `.claude`, so Claude Code gets no command /gateway-init; `forebay init --claude` \
+                writes it.\n";
+    assert!(done(&folder, &[]).ends_with(told));
+    let said = done(&folder, &["--claude"]);
+    assert!(!said.contains("There is no folder"), "{said}");
 }
 
 #[test]
@@ -187,7 +212,9 @@ fn a_link_stays_one_and_what_it_leads_to_is_written_once() {
 #[test]
 fn a_claude_md_that_reads_agents_md_is_not_told_twice() {
     let folder = project(&[("CLAUDE.md", "@AGENTS.md\n"), ("AGENTS.md", "# Agents\n")]);
-    assert_eq!(done(&folder, &[]), "AGENTS.md: a section on the tools is added at the end\n");
+    let said = done(&folder, &[]);
+    assert!(said.starts_with("AGENTS.md: a section on the tools is added at the end\n"), "{said}");
+    assert!(!said.contains("CLAUDE.md"), "{said}");
     assert_eq!(read(&folder, "CLAUDE.md"), "@AGENTS.md\n");
 }
 

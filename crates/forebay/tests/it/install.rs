@@ -215,6 +215,21 @@ fn a_missing_variable_of_a_header_is_told_by_its_name() {
     );
 }
 
+#[test]
+fn a_header_whose_variable_has_no_value_is_left_out_where_that_is_allowed() {
+    let upstream =
+        HttpPeer::start(Command::new(programs::fixture_upstream()).args(["--http", "127.0.0.1:0"]));
+    let home = Home::new();
+    let url = upstream.url();
+    let words = ["wrap", "--url", &url, "--header-env", "X-Key=NO_SUCH_VARIABLE?"];
+    let mut server = Peer::start(home.forebay(&words).env_remove("NO_SUCH_VARIABLE"));
+    server.ask(&call(1, "environment", 0));
+    assert!(upstream.stats()["last_post"]["x-key"].is_null(), "{}", upstream.stats());
+    let mut server = Peer::start(home.forebay(&words).env("NO_SUCH_VARIABLE", "there"));
+    server.ask(&call(1, "environment", 0));
+    assert_eq!(upstream.stats()["last_post"]["x-key"], "there");
+}
+
 /// The gateway that was installed, with a session.
 fn gateway(home: &Home) -> Peer {
     let mut gateway = home.start(CURSOR, "forebay");
@@ -257,6 +272,7 @@ fn what_is_not_here_is_told() {
             3,
             "there is no program `/nowhere/forebay`",
         ),
+        (&["install", "--project", "/nowhere", "--gateway"], 2, "leave out --gateway"),
         (&["uninstall", "--client", "emacs"], 3, "there is no client `emacs`"),
     ] {
         let (told, ended) = home.run(arguments);

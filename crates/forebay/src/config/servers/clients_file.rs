@@ -91,13 +91,15 @@ fn read(path: &Path, text: &str, variables: &Variables) -> (Vec<Server>, Vec<Pro
     (servers, problems)
 }
 
-/// Makes sure that all that a file says of its servers could be used, or says what could not.
+/// Makes sure that all that a file says of its servers could be used, or says what could not, without their names.
 pub(crate) fn can_be_read(text: &str) -> Result<(), String> {
-    let (_, problems) = read(Path::new(""), text, &[]);
-    match problems.first() {
-        Some(problem) => Err(problem.what().to_owned()),
-        None => Ok(()),
+    for Member { key, at, value } in &entries(text).map_err(|mistake| mistake.what)? {
+        let mistakes = server(key, *at, value, &[]).err().unwrap_or_default();
+        if let Some(mistake) = mistakes.into_iter().next() {
+            return Err(mistake.what);
+        }
     }
+    Ok(())
 }
 
 /// The entries of a file, or why there are none.

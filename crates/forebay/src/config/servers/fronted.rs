@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     config::{
-        environment::Variables,
+        environment::{self, Variables},
         from_toml,
         kind::Given,
         tree::{Member, Node, Shape},
@@ -56,7 +56,16 @@ pub(crate) enum Written {
     Variable {
         scheme: Option<String>,
         name: String,
+        presence: Presence,
     },
+}
+
+/// Whether a variable must have a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Needed,
+    /// What it is for is left out without one, or if it is empty.
+    Optional,
 }
 
 /// How clients call the variables of an entry.
@@ -145,7 +154,9 @@ impl Entry {
             Front::Url { url, headers, .. } => {
                 let value = |written: &Written| text(&value(written, &environment));
                 members.push(member(URL, value(url)));
-                let headers = headers.iter().map(|(name, written)| member(name, value(written)));
+                let is_there = |written: &Written| !is_left_out(written, &environment, variables);
+                let headers = headers.iter().filter(|(_, written)| is_there(written));
+                let headers = headers.map(|(name, written)| member(name, value(written)));
                 members.push(member("headers", Shape::Table(headers.collect())));
             }
         }
@@ -186,7 +197,7 @@ impl Front {
             Self::Command { words, .. } => {
                 forebay_intercept::command_without_secrets(words).join(" ")
             }
-            Self::Url { url: Written::Text(url), .. } => forebay_proxy::upstream::shown_url(url),
+            Self::Url { url: Written::Text(url), .. } => super::shown_url(url),
             Self::Url { url: Written::Variable { name, .. }, .. } => format!("the URL in ${name}"),
         }
     }
@@ -196,7 +207,7 @@ impl Front {
 fn value(written: &Written, environment: &[Member]) -> String {
     match written {
         Written::Text(text) => text.clone(),
-        Written::Variable { scheme, name } => {
+        Written::Variable { scheme, name, presence: _ } => {
             let of_entry = given(environment, name).and_then(|it| it.text().map(str::to_owned));
             let value = of_entry.unwrap_or_else(|| format!("${{{name}}}"));
             match scheme {
@@ -204,6 +215,18 @@ fn value(written: &Written, environment: &[Member]) -> String {
                 None => value,
             }
         }
+    }
+}
+
+/// True if it may be left out, and its variable has no value.
+fn is_left_out(written: &Written, environment: &[Member], variables: &Variables) -> bool {
+    match written {
+        Written::Variable { name, presence: Presence::Optional, .. } => {
+            let of_entry = given(environment, name).and_then(|it| it.text().map(str::is_empty));
+            let of_ours = || environment::value(variables, name).is_none();
+            of_entry.unwrap_or_else(of_ours)
+        }
+        Written::Variable { presence: Presence::Needed, .. } | Written::Text(_) => false,
     }
 }
 
@@ -307,10 +330,18 @@ mod tests {
         let in_variable = |scheme: Option<&str>, name: &str| Written::Variable {
             scheme: scheme.map(str::to_owned),
             name: name.to_owned(),
+            presence: Presence::Needed,
+        };
+        let optional = |name: &str| Written::Variable {
+            scheme: None,
+            name: name.to_owned(),
+            presence: Presence::Optional,
         };
         let headers = vec![
             ("Authorization".to_owned(), in_variable(Some("Bearer"), "KEY")),
             ("X".to_owned(), in_variable(None, "SET")),
+            ("Y".to_owned(), optional("SET")),
+            ("Z".to_owned(), optional("NOT_SET")),
         ];
         let url = Written::Text("http://127.0.0.1/mcp".to_owned());
         let front = Front::Url { url, headers, ca_file: None };
@@ -318,7 +349,7 @@ mod tests {
         else {
             panic!()
         };
-        let pairs = [("Authorization", "Bearer k"), ("X", "value")];
+        let pairs = [("Authorization", "Bearer k"), ("X", "value"), ("Y", "value")];
         assert_eq!(headers, pairs.map(|(a, b)| (a.to_owned(), b.to_owned())));
     }
 
@@ -347,5 +378,12 @@ mod tests {
         );
         let server = lacking.server("x", &command(&["run"]), &variables()).unwrap();
         assert!(server.lacks[0].starts_with("the variable `NOT_SET` is not set"), "{server:?}");
+    }
+
+    #[test]
+    fn a_key_in_the_path_of_a_url_is_not_shown() {
+        let url = Written::Text("https://a.example/s/NWY4ZDk3YTctc2VjcmV0/mcp".to_owned());
+        let front = Front::Url { url, headers: Vec::new(), ca_file: None };
+        assert_eq!(front.shown(), "https://a.example/s/***/mcp");
     }
 }

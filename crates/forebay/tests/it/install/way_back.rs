@@ -157,3 +157,141 @@ fn tools_that_a_client_hides_are_hidden_behind_a_gateway() {
         "{offered:?}"
     );
 }
+
+#[test]
+fn a_lost_entry_of_ours_is_a_problem_and_install_puts_it_back() {
+    let home = Home::new();
+    home.write(CURSOR, &with_fixture());
+    home.done(&["install", "--yes"]);
+    let mut now: Value = serde_json::from_str(&home.read(CURSOR)).unwrap();
+    let ours = now["mcpServers"].as_object_mut().unwrap().remove("forebay").unwrap();
+    home.write(CURSOR, &now.to_string());
+    let problem = || {
+        let found = clients(&home);
+        found.into_iter().find(|(state, ..)| state == "problem").map(|(_, text, mend)| (text, mend))
+    };
+    let (text, mend) = problem().unwrap();
+    assert!(text.contains("there is no entry `forebay`"), "{text}");
+    assert_eq!(mend, "forebay install --client cursor");
+    let said = home.done(&["install", "--yes", "--client", "cursor"]);
+    assert!(said.contains("forebay  is new: it offers the tools"), "{said}");
+    assert_eq!(problem(), None);
+
+    let mut off = ours;
+    off["disabled"] = json!(true);
+    now["mcpServers"]["forebay"] = off;
+    let file = home.write(CURSOR, &now.to_string());
+    let (text, mend) = problem().unwrap();
+    assert!(text.contains("the entry `forebay` is switched off"), "{text}");
+    assert_eq!(mend, format!("edit {}", file.display()));
+
+    now["mcpServers"]["forebay"] = json!({"command": "other"});
+    home.write(CURSOR, &now.to_string());
+    let (text, mend) = problem().unwrap();
+    assert!(text.contains("another server has the name `forebay`"), "{text}");
+    assert_eq!(mend, format!("edit {}", file.display()));
+}
+
+#[test]
+fn tools_that_a_list_of_the_client_switches_off_are_a_problem() {
+    const COPILOT: &str = ".copilot/mcp-config.json";
+    let home = Home::new();
+    let entry = json!({"type": "local", "command": programs::fixture_upstream(), "tools": ["*"]});
+    home.write(COPILOT, &json!({"mcpServers": {"fixture": entry}}).to_string());
+    home.done(&["install", "--yes"]);
+    assert!(clients(&home).iter().all(|(state, ..)| state == "ok"));
+    let list = home.write(".copilot/settings.json", r#"{"disabledMcpServers": ["forebay"]}"#);
+    let found = clients(&home);
+    let problem = found.iter().find(|(state, ..)| state == "problem");
+    let (_, text, mend) = problem.unwrap_or_else(|| panic!("{found:?}"));
+    let list = format!("`disabledMcpServers` in `{}` keeps the entry `forebay`", list.display());
+    assert!(text.contains(&list) && mend.is_empty(), "{text} {mend}");
+}
+
+#[test]
+fn what_install_would_leave_alone_is_not_advised() {
+    let home = Home::new();
+    home.write(CURSOR, &json!({"mcpServers": {"ftp": {"url": "ftp://localhost/"}}}).to_string());
+    let found = clients(&home);
+    let [(state, text, mend)] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((state.as_str(), mend.as_str()), ("ok", ""), "{text}");
+    assert!(text.contains("left alone: `ftp` (Forebay could not start with it: `url`"), "{text}");
+}
+
+#[test]
+fn what_the_doctor_advises_for_a_projects_file_names_the_project() {
+    let home = Home::new();
+    home.write("project/.mcp.json", &with_fixture());
+    let project = home.path("project").canonicalize().unwrap();
+    let mut command = home.forebay(&["doctor", "--no-start", "--json"]);
+    let output = command.current_dir(&project).output().unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = told["findings"].as_array().unwrap();
+    let mends: Vec<&Value> =
+        all.iter().filter(|it| it["area"] == "clients").map(|it| &it["mend"]).collect();
+    let mend = format!("forebay install --client claude-code --project {}", project.display());
+    assert_eq!(mends, [&json!(mend)]);
+    home.done(&[
+        "install",
+        "--client",
+        "claude-code",
+        "--project",
+        project.to_str().unwrap(),
+        "--yes",
+    ]);
+    assert!(home.read("project/.mcp.json").contains("wrap"));
+}
+
+#[test]
+fn the_servers_of_a_gateway_of_which_nothing_is_remembered_are_told() {
+    let home = Home::new();
+    home.write(CURSOR, &with_fixture());
+    home.done(&["install", "--gateway", "--yes"]);
+    fs::remove_file(home.path(".forebay/installed.json")).unwrap();
+    let file = fs::read_dir(home.path(".forebay/clients")).unwrap().next().unwrap().unwrap();
+    let file = file.path().display().to_string();
+    let (said, code) = home.run(&["uninstall", "--yes"]);
+    assert!(code == 1 && said.contains(&format!("behind it are in `{file}`")), "{said}");
+    home.write(CURSOR, &with_fixture());
+    let (said, code) = home.run(&["install", "--gateway", "--yes"]);
+    assert!(code == 1 && said.contains(&file), "{said}");
+    assert!(fs::read_to_string(&file).unwrap().contains("fixture"));
+}
+
+#[test]
+fn entries_that_are_older_than_what_is_remembered_are_a_failure() {
+    let home = Home::new();
+    home.write(CURSOR, &with_fixture());
+    home.done(&["install", "--yes"]);
+    fs::remove_file(home.path(".forebay/installed.json")).unwrap();
+    let mut now: Value = serde_json::from_str(&home.read(CURSOR)).unwrap();
+    now["mcpServers"]["new"] = json!({"command": "run"});
+    home.write(CURSOR, &now.to_string());
+    home.done(&["install", "--yes"]);
+    let (said, code) = home.run(&["uninstall", "--yes"]);
+    assert!(code == 1 && said.contains("but `fixture`, `forebay` start Forebay still"), "{said}");
+}
+
+#[test]
+fn entries_that_could_not_start_are_left_alone() {
+    let home = Home::new();
+    let servers = json!({"mcpServers": {
+        "ftp": {"url": "ftp://localhost/"},
+        "lines": {"url": "http://localhost/", "headers": {"X-Key": "s3cret\nlines"}},
+        "type": {"type": "stdio", "url": "http://localhost/"},
+        "empty": {"url": ""},
+    }});
+    home.write(CURSOR, &servers.to_string());
+    let said = home.done(&["install", "--yes"]);
+    for (name, why) in [
+        ("ftp", "Forebay could not start with it: `url` "),
+        ("lines", "Forebay could not start with it: `headers.X-Key` has what no header can have"),
+        ("type", "its `type` is `stdio`, and it has a URL"),
+        ("empty", "its `url` is written in a way"),
+    ] {
+        let line = said.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+        assert!(line.contains(&format!("left alone: {why}")), "{said}");
+    }
+    assert!(!said.contains("s3cret"), "{said}");
+    assert_eq!(home.read(CURSOR), servers.to_string());
+}
