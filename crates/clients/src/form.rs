@@ -61,6 +61,14 @@ impl Form {
         }
     }
 
+    /// Takes out what is at `place`, with what is said of it.
+    pub(crate) fn move_out(self, text: &str, place: &[String]) -> Option<Splice> {
+        match self {
+            Self::Json => json::move_out(text, place),
+            Self::Toml => toml::remove(text, place),
+        }
+    }
+
     /// Takes out what is at `place`.
     pub(crate) fn remove(self, text: &str, place: &[String]) -> Option<Splice> {
         match self {

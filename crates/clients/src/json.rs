@@ -61,10 +61,12 @@ pub(crate) fn edit(text: &str, place: &[String], edits: &[(&str, Edit)]) -> Opti
     };
     for (key, edit) in edits {
         let member = entry.value.member(key)?;
-        splices.push(match edit {
-            Edit::Value(value) => Splice { range: member.value.span.clone(), text: line(value) },
+        match edit {
+            Edit::Value(value) => {
+                splices.push(Splice { range: member.value.span.clone(), text: line(value) });
+            }
             Edit::Members(with) if with.is_empty() => {
-                Splice { range: removal(text, &entry.value, member, &goes), text: String::new() }
+                splices.extend(removal(text, &entry.value, member, &goes));
             }
             Edit::Members(with) => {
                 let separator = match indent(text, member.span.start) {
@@ -73,9 +75,9 @@ pub(crate) fn edit(text: &str, place: &[String], edits: &[(&str, Edit)]) -> Opti
                 };
                 let made: Vec<String> =
                     with.iter().map(|(key, value)| named(key, &line(value))).collect();
-                Splice { range: member.span.clone(), text: made.join(&separator) }
+                splices.push(Splice { range: member.span.clone(), text: made.join(&separator) });
             }
-        });
+        }
     }
     Some(Splice::together(text, entry.span.clone(), splices))
 }
@@ -135,28 +137,25 @@ pub(crate) fn remove(text: &str, place: &[String]) -> Option<Splice> {
     let (key, above) = place.split_last()?;
     let table = root.at(above)?;
     let member = table.member(key)?;
-    let range = removal(text, table, member, &|other: &Member| other.span == member.span);
-    Some(Splice { range, text: String::new() })
+    let splices = removal(text, table, member, &|other: &Member| other.span == member.span);
+    Some(Splice::together(text, member.span.clone(), splices))
 }
 
-/// What goes with a member that goes, so that there is one comma between those that stay.
-fn removal(
-    text: &str,
-    table: &Node,
-    member: &Member,
-    goes: &dyn Fn(&Member) -> bool,
-) -> Range<usize> {
+/// Takes out what goes to another place, with what is said of it.
+pub(crate) fn move_out(text: &str, place: &[String]) -> Option<Splice> {
+    let root = read(text).ok()?;
+    let (key, above) = place.split_last()?;
+    let table = root.at(above)?;
+    let member = table.member(key)?;
     let members = table.members();
-    let at = members.iter().position(|it| it.span == member.span).unwrap_or_default();
-    if let Some(next) = members.get(at + 1) {
-        let between = &text[member.span.end..next.span.start];
-        return member.span.start..member.span.end + said_of_former(between);
-    }
-    // From the last that stays on: those in between go, too.
-    match members[..at].iter().rposition(|it| !goes(it)) {
-        Some(before) => members[before].span.end..member.span.end,
-        None => member.span.start..comma_after(text, member, table).unwrap_or(member.span.end),
-    }
+    let at = members.iter().position(|it| it.span == member.span)?;
+    let Range { start, end } = member.span.clone();
+    let range = match (members[..at].last(), members.get(at + 1)) {
+        (_, Some(next)) => start..end + said_of_former(&text[end..next.span.start]),
+        (Some(former), None) => former.span.end..end,
+        (None, None) => start..comma_after(text, member, table).unwrap_or(end),
+    };
+    Some(gone(range))
 }
 
 /// How much of what stands between two members belongs to the former: a comment on a line of its own is said of the
@@ -165,6 +164,55 @@ fn said_of_former(between: &str) -> usize {
     let Some((line, rest)) = between.split_once('\n') else { return between.len() };
     let is_plain = line.trim_start().starts_with(',') && !line.contains("/*");
     if is_plain { between.len() - rest.trim_start().len() } else { between.len() }
+}
+
+/// What goes with a member that goes, so that there is one comma between those that stay. Comments stay: whoever wrote
+/// them may miss them.
+fn removal(
+    text: &str,
+    table: &Node,
+    member: &Member,
+    goes: &dyn Fn(&Member) -> bool,
+) -> Vec<Splice> {
+    let members = table.members();
+    let at = members.iter().position(|it| it.span == member.span).unwrap_or_default();
+    let own = member.span.clone();
+    let comma = comma_after(text, member, table);
+    let end = comma.filter(|comma| text[own.end..comma - 1].trim().is_empty()).unwrap_or(own.end);
+    let comma = comma.map(|comma| comma - 1..comma);
+    let is_at_end = members[at + 1..].iter().all(goes);
+    if !is_at_end {
+        // What comes next takes its place, and so does what is said behind the comma.
+        let behind = |end: usize| end + (text[end..].len() - text[end..].trim_start().len());
+        let comma = comma.map(|comma| comma.start..behind(comma.end));
+        let end = if end == own.end { end } else { behind(end) };
+        return std::iter::once(own.start..end).chain(comma).map(gone).collect();
+    }
+    let start = match members[..at].last() {
+        Some(former) => start_of_last(text, former.span.end, own.start, end),
+        None => own.start,
+    };
+    // The comma behind the last one was there before it.
+    let comma = comma.or_else(|| {
+        let former = members[..at].iter().rfind(|it| !goes(it))?;
+        let (end, comma) = (former.span.end, comma_after(text, former, table)?);
+        let is_next = text[end..comma - 1].trim().is_empty();
+        Some(if is_next { end..comma } else { comma - 1..comma })
+    });
+    std::iter::once(start..end).chain(comma).map(gone).collect()
+}
+
+fn gone(range: Range<usize>) -> Splice {
+    Splice { range, text: String::new() }
+}
+
+/// Where that begins which goes with the last member of a table: behind what is said of the former, unless it is in one
+/// line with what comes next, and what is said ends with its line.
+fn start_of_last(text: &str, former: usize, start: usize, end: usize) -> usize {
+    let between = text[former..start].trim_end();
+    let said = between.rsplit('\n').next().unwrap_or_default();
+    let is_at_end_of_line = text[end..].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
+    if said.contains("//") && !is_at_end_of_line { start } else { former + between.len() }
 }
 
 /// Where the comma behind the last member of a table ends, on whatever line it stands.

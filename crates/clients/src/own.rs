@@ -25,6 +25,11 @@ impl Own {
 
     /// The same of a command line.
     pub(crate) fn of_words(words: &[&str]) -> Option<Self> {
+        Self::by_name(words).or_else(|| Self::by_words(words))
+    }
+
+    /// One that starts a program with our name.
+    fn by_name(words: &[&str]) -> Option<Self> {
         // `npx -y forebay wrap …` and the like count, too.
         let at = words.iter().take(4).position(|word| {
             let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
@@ -40,6 +45,13 @@ impl Own {
         let program = (at == 0).then(|| words[0].to_owned());
         let words = rest.iter().map(|word| (*word).to_owned()).collect();
         is_known.then_some(Self { program, words })
+    }
+
+    /// One that is written as `forebay install` writes it, whatever its program is called.
+    fn by_words(words: &[&str]) -> Option<Self> {
+        let (program, words) = words.split_first()?;
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        Some(Self { program: Some((*program).to_owned()), words }).filter(Self::is_of_install)
     }
 
     /// True if it stands in front of one server.
@@ -122,6 +134,10 @@ mod tests {
         );
         let with_options = ["forebay", "--log-level", "debug", "--config=/c", "wrap", "--", "a"];
         assert!(own(&with_options).unwrap().is_wrap());
+        let other = own(&["/no/where/fb-beta", "wrap", "--tools", "none", "--", "a"]).unwrap();
+        assert!(other.is_wrap() && other.lost_program() == Some("/no/where/fb-beta"));
+        assert!(own(&["fb-beta", "gateway", "--no-servers"]).unwrap().is_gateway());
+        assert!(own(&["other", "gateway"]).is_none() && own(&["other", "wrap", "x"]).is_none());
         assert!(own(&["forebay", "--log-level"]).is_none());
         assert!(own(&["forebay", "stats"]).is_none() && own(&["uvx", "server"]).is_none());
     }

@@ -68,7 +68,7 @@ impl Work {
         let mut text = self.text.clone();
         for name in names {
             let place = [table, &[(*name).clone()]].concat();
-            let Some(splice) = self.form.remove(&text, &place) else { return false };
+            let Some(splice) = self.form.move_out(&text, &place) else { return false };
             text = splice.into_text(&text);
         }
         let Some(splice) = self.form.add(&text, table, key, value) else { return false };

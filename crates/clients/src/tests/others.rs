@@ -418,3 +418,73 @@ fn a_survey_says_what_stands_where() {
     fs::remove_file(&program).unwrap();
     assert_eq!(standings(), [Standing::Lost(program)]);
 }
+
+const SAID: &str = r#"{
+  // the servers
+  "mcpServers": {
+    "a": { "command": "a" }, // said of a
+    // above b
+    "b": { "command": "b" } // said of b
+    // below b
+  }
+}
+"#;
+
+#[test]
+fn what_somebody_says_in_a_file_stays_in_it() {
+    let trailing = SAID.replace("} // said of b", "}, // said of b");
+    let plain = SAID.replace(" // said of b\n    // below b", "");
+    for text in [SAID, &trailing, &plain] {
+        for (from, to) in [
+            ("said of b", "said of b, and more"),
+            ("below b", "below b, and more"),
+            ("\"forebay\": {", "// my own\n    \"forebay\": {"),
+            ("\"forebay\": {", "/* my own */ \"forebay\": {"),
+            ("\"forebay\": {", "\"new\": { \"command\": \"n\" }, // my own\n    \"forebay\": {"),
+            ("\"--\", \"b\"]\n    },", "\"--\", \"b\"]\n    }, // IMPORTANT"),
+            ("\"--\", \"b\"] },", "\"--\", \"b\"] }, // IMPORTANT"),
+        ] {
+            let machine = Machine::new();
+            let path = machine.place("cursor", "mcp.json", text.as_bytes());
+            machine.install();
+            let now = fs::read_to_string(&path).unwrap();
+            fs::write(&path, now.replacen(from, to, 1)).unwrap();
+            let is_changed = now.contains(from);
+            machine.uninstall();
+            let after = fs::read_to_string(&path).unwrap();
+            let said = |text: &str| {
+                let remark =
+                    |line: &str| Some(line[line.find("//").or(line.find("/*"))?..].to_owned());
+                text.lines().filter_map(remark).collect::<Vec<_>>()
+            };
+            let want = said(&now.replacen(from, to, 1));
+            let told = format!("{from} -> {to}:\n{after}");
+            assert_eq!(said(&after), want, "{told}");
+            assert!(!after.contains("forebay\""), "{told}");
+            if !is_changed {
+                assert_eq!(after, text);
+            }
+            let commas = |text: &str| text.matches("},").count();
+            let is_new = usize::from(is_changed && to.contains("new"));
+            assert_eq!(commas(&after), commas(text) + is_new, "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_comment_behind_the_entry_of_ours_stays() {
+    let machine = Machine::new();
+    let path = machine.place("cursor", "mcp.json", SAID.as_bytes());
+    machine.install();
+    let now = fs::read_to_string(&path).unwrap();
+    let ours = now.find("\"forebay\"").unwrap();
+    let end = ours + now[ours..].find("\n    }").unwrap() + "\n    }".len();
+    let more = ", // mine\n    \"c\": { \"command\": \"c\" }";
+    fs::write(&path, format!("{}{more}{}", &now[..end], &now[end..])).unwrap();
+    machine.uninstall();
+    let want = SAID.replace(
+        "} // said of b",
+        "}, // said of b\n    // mine\n    \"c\": { \"command\": \"c\" }",
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), want);
+}
