@@ -4,7 +4,7 @@
 //! a value is masked, but for those that results are told apart by: a `page_token` says where in a list
 //! one is, and lets nobody in.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use regex::{Captures, Regex};
 
@@ -119,22 +119,93 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// A text with what looks like a secret masked: by the name that stands before it, or by its form.
+/// A text with what looks like a secret masked: by the name that stands before it, or by its form. The work is
+/// in proportion to the length of the text, whatever it holds.
 pub fn without_secrets(text: &str) -> String {
     let (Some(forms), Some(name)) = (&*FORMS, &*NAME) else {
         // Cannot be; but if it were, nothing would be known to be harmless.
         return MASK.to_owned();
     };
-    let text = forms.replace_all(text, |found: &Captures<'_>| {
-        let part = |name| found.name(name).map_or("", |part| part.as_str());
-        // One without a digit is made of words, such as `sk-learn-for-beginners`.
-        let slug = part("slug");
-        if !slug.is_empty() && !slug.contains(|letter: char| letter.is_ascii_digit()) {
-            return slug.to_owned();
+    let mut text = without_ends_of_keys(text);
+    for form in forms {
+        if let Cow::Owned(masked) = form.replace_all(&text, mask) {
+            text = masked;
         }
-        format!("{}{}{MASK}{}", part("scheme"), part("user"), part("at"))
-    });
+    }
     masked_by_names(&text, name)
+}
+
+/// What stands in the place of a secret that was found by its form.
+fn mask(found: &Captures<'_>) -> String {
+    let part = |name| found.name(name).map_or("", |part| part.as_str());
+    // One without a digit is made of words, such as `sk-learn-for-beginners`.
+    let slug = part("slug");
+    if !slug.is_empty() && !slug.contains(|letter: char| letter.is_ascii_digit()) {
+        return slug.to_owned();
+    }
+    format!("{}{}{MASK}{}", part("scheme"), part("user"), part("at"))
+}
+
+/// Masks the ends of private keys that begin before the text does.
+fn without_ends_of_keys(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    let mut searched = 0;
+    while let Some(at) = rest[searched..].find(END_OF_KEY).map(|at| searched + at) {
+        searched = at + END_OF_KEY.len();
+        let Some(end) = end_of_mark(&rest[searched..]).map(|length| searched + length) else {
+            continue;
+        };
+        let begin = rest[..at].rfind(BEGIN_OF_KEY).map(|begin| begin + BEGIN_OF_KEY.len());
+        if begin.is_some_and(|begin| end_of_mark(&rest[begin..]).is_some()) {
+            out.push_str(&rest[..end]);
+        } else {
+            out.push_str(&rest[..begin_of_lines(&rest[..at])]);
+            out.push_str(MASK);
+        }
+        rest = &rest[end..];
+        searched = 0;
+    }
+    out + rest
+}
+
+/// How long the rest of the mark is that a private key ends with, if it is one.
+fn end_of_mark(rest: &str) -> Option<usize> {
+    let end = rest.find("-----")?;
+    let name = &rest[..end];
+    let is_of_name = |it: u8| it.is_ascii_uppercase() || it.is_ascii_digit() || it == b' ';
+    (name.ends_with("PRIVATE KEY") && name.bytes().all(is_of_name)).then_some(end + 5)
+}
+
+/// Where the lines of base64 begin that a text ends with, the last of which may be short. Line breaks may be
+/// written as `\n`.
+fn begin_of_lines(text: &str) -> usize {
+    const LEAST: usize = 16;
+    let without_letters = |text: &str| {
+        let is_letter = |it: char| it.is_ascii_alphanumeric() || "+/=".contains(it);
+        let before = text.trim_end_matches(is_letter);
+        let is_of_break = before.ends_with('\\') && text[before.len()..].starts_with(['n', 'r']);
+        before.len() + usize::from(is_of_break)
+    };
+    let without_breaks = |text: &str| {
+        let mut text = text;
+        loop {
+            let next = text.trim_end().trim_end_matches("\\n").trim_end_matches("\\r");
+            if next == text {
+                return text.len();
+            }
+            text = next;
+        }
+    };
+    let mut begin = without_letters(&text[..without_breaks(text)]);
+    loop {
+        let end = without_breaks(&text[..begin]);
+        let next = without_letters(&text[..end]);
+        if end == begin || end - next < LEAST {
+            return begin;
+        }
+        begin = next;
+    }
 }
 
 /// Masks what stands behind a secret's name: `TOKEN=…`, `--password …`, `Cookie: …`, `{"secret": …}`.
@@ -170,21 +241,26 @@ fn value_end(before: &str, after: &str, words: &[String]) -> usize {
     after.find(ends).unwrap_or(after.len())
 }
 
-/// What is a secret by its form, with what stands before and after it where that stays.
-static FORMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?x)
-        (?s: -----BEGIN\ [A-Z0-9\ ]*PRIVATE\ KEY .*? (?: -----END\ [A-Z0-9\ ]*PRIVATE\ KEY-----|\z) )
-        | (?<scheme> (?i:\bbearer)\s+ ) [A-Za-z0-9._~+/=-]{6,}
-        | (?<user> [A-Za-z][A-Za-z0-9+.-]*://[^\s/?\#@:]*: ) [^\s/?\#@]+ (?<at> @|… )
-        | (?<slug> \bsk-[A-Za-z0-9_-]{16,} )
-        | \b(?: sk|rk|pk )_(?: live|test )_[A-Za-z0-9]{10,}
-        | \b(?: gh[oprsu]_|github_pat_|hf_|npm_ )[A-Za-z0-9_]{16,}
-        | \b(?: glpat-|xox[a-z]-|ya29\.|AIza )[A-Za-z0-9_.-]{10,}
-        | \b(?: AKIA|ASIA )[A-Z0-9]{16}\b
-        | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*",
-    )
-    .ok()
+const BEGIN_OF_KEY: &str = "-----BEGIN ";
+const END_OF_KEY: &str = "-----END ";
+
+/// What is a secret by its form, with what stands before and after it where that stays. Each is looked for by
+/// itself: one that begins, and goes on without end, would otherwise be read again for each that lies within.
+static FORMS: LazyLock<Option<Vec<Regex>>> = LazyLock::new(|| {
+    let forms = [
+        r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\z)",
+        r"(?<scheme>(?i:\bbearer)\s+)[A-Za-z0-9._~+/=-]{6,}",
+        r"(?<user>[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@:]*:)[^\s/?#@]+(?<at>@|…)",
+        r"(?<slug>\bsk-[A-Za-z0-9_-]{16,})",
+        r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",
+        r"\b(?:gh[oprsu]_|github_pat_|hf_|npm_)[A-Za-z0-9_]{16,}",
+        r"\b(?:glpat-|xox[a-z]-|ya29\.|AIza)[A-Za-z0-9_.-]{10,}",
+        r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*",
+        // One that was shortened.
+        r"\b(?:gh[oprsu]_|github_pat_|glpat-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{4,}…",
+    ];
+    forms.into_iter().map(|form| Regex::new(form).ok()).collect()
 });
 
 /// A name, and what leads from it to its value.
@@ -196,3 +272,58 @@ static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_key_is_masked_however_little_of_it_is_there() {
+        let line = "MIIEpAIBAAKCAQEA7bq8T1kXw0vE5yZ3".repeat(2);
+        let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+        for (text, shown) in [
+            (format!("a\n{begin}\n{line}\n{line}\n{end}\nb"), "a\n***\nb"),
+            (format!("a\n{begin}\n{line}\n{line}"), "a\n***"),
+            (format!("{line}\n{line}\nab==\n{end}\nb"), "***\nb"),
+            (format!(r"{line}\n{line}\nab==\n{end}\nb"), r"***\nb"),
+            (format!("{begin}\n{line}\n{end}\n{line}\n{end}\nb"), "***\n***\nb"),
+            (format!("{line}\n{end}\nb\n{begin}\n{line}"), "***\nb\n***"),
+            (format!("it is short\n{end}"), "it is ***"),
+            (format!("-----END OF IT-----\n{line}\n{end}"), "-----END OF IT-----\n***"),
+            ("The END of a PRIVATE KEY".to_owned(), "The END of a PRIVATE KEY"),
+        ] {
+            assert_eq!(without_secrets(&text), shown, "{text}");
+        }
+    }
+
+    /// Minutes would go by if each were looked for to the end of the text.
+    #[test]
+    fn long_texts_of_secrets_are_masked() {
+        let key = "AKIAIOSFODNN7EXAMPLE";
+        let end = "-----END RSA PRIVATE KEY-----";
+        for (piece, shown) in [
+            (format!("{key}\n"), "***\n"),
+            (format!("eyJhbGciOiJI-{key}-"), "eyJhbGciOiJI-***-"),
+            (format!("{key}."), "***."),
+            (format!("x {end}\n"), "***\n"),
+            ("-----END OF IT-----\n".to_owned(), "-----END OF IT-----\n"),
+            ("-----BEGIN -----END ".to_owned(), "-----BEGIN -----END "),
+        ] {
+            let count = 1024 * 1024 / piece.len();
+            assert!(without_secrets(&piece.repeat(count)) == shown.repeat(count), "{piece}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_masked_that_was_shortened() {
+        for (text, shown) in [
+            ("use ghp_abcd…", "use ***"),
+            ("AKIAABCD1…", "***"),
+            ("eyJhbGciOi… (900 bytes)", "*** (900 bytes)"),
+            ("and so on…", "and so on…"),
+            ("ghp_ is a prefix", "ghp_ is a prefix"),
+        ] {
+            assert_eq!(without_secrets(text), shown);
+        }
+    }
+}
