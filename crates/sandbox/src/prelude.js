@@ -17,7 +17,12 @@
   const forEachOfSet = uncurry(Set.prototype.forEach);
   const wellFormed = uncurry(String.prototype.toWellFormed);
   const matches = uncurry(RegExp.prototype.test);
+  const indexOf = uncurry(String.prototype.indexOf);
+  const slice = uncurry(String.prototype.slice);
+  const hasOwn = uncurry(Object.prototype.hasOwnProperty);
+  const isPrototypeOf = uncurry(Object.prototype.isPrototypeOf);
   const then = uncurry(Promise.prototype.then);
+  const lastly = uncurry(Promise.prototype.finally);
   const all = (promises) => apply(Promise.all, Promise, [promises]);
   const isPromise = (value) => value instanceof Promise;
 
@@ -63,9 +68,10 @@
     const originals = [], holders = [], keys = [];
     let depth = 0;
     const path = (key) => {
-      let text = root;
-      for (let at = 1; at < depth; at++) text += step(keys[at]);
-      return depth > 0 ? text + step(key) : text;
+      if (depth === 0) return isArray(root) ? "arguments" : root;
+      const steps = [...keys.slice(1, depth), key];
+      const first = isArray(root) ? root[steps[0]] : root + step(steps[0]);
+      return steps.slice(1).reduce((text, key) => text + step(key), first);
     };
     const lost = (key, what, otherwise) => {
       if (mode === SHOWN) return `[${what}]`;
@@ -102,7 +108,7 @@
         return items;
       }
       if (given instanceof Error) {
-        return { name: given.name, message: given.message, ...given };
+        return { name: nameOf(given), message: given.message, ...given };
       }
       if (given instanceof RegExp) return `${given}`;
       if (isView(given)) return arrayFrom(given instanceof DataView ? new Uint8Array(given.buffer) : given);
@@ -133,7 +139,25 @@
     });
   }
 
+  // A class of the program's own names its errors, unless it gives them another name.
+  function nameOf(error) {
+    const prototype = getPrototypeOf(error);
+    if (hasOwn(error, "name") || prototype === null || hasOwn(prototype, "name")) return error.name;
+    const made = prototype.constructor;
+    return typeof made === "function" && typeof made.name === "string" && made.name !== "" ? made.name : error.name;
+  }
+
+  function titled(error) {
+    const text = `${error}`;
+    const { name } = error;
+    const better = nameOf(error);
+    return better !== name && typeof name === "string" && slice(text, 0, name.length) === name
+      ? better + slice(text, name.length) : text;
+  }
+
   function show(value) {
+    const told = textOf(noValues, value);
+    if (told !== undefined) return `[${told.what}: ${told.use}]`;
     switch (typeof value) {
       case "string": return value;
       case "function": return `[a function ${value.name}]`;
@@ -143,7 +167,7 @@
     }
     if (value instanceof Error) {
       const { stack } = value;
-      return `${value}${typeof stack === "string" && stack !== "" ? `\n${stack}` : ""}`;
+      return `${titled(value)}${typeof stack === "string" && stack !== "" ? `\n${stack}` : ""}`;
     }
     if (isPromise(value)) return "[a promise that was not awaited]";
     return write(value, SHOWN, "value", []) ?? "undefined";
@@ -160,28 +184,42 @@
   const textOf = uncurry(WeakMap.prototype.get);
   const setText = uncurry(WeakMap.prototype.set);
 
-  const notAwaited = (call, use) =>
-    new TypeError(`this call was not awaited: write (await ${textOf(texts, call) ?? "…"})${use}`);
-  // Whoever looks for anything on a call's promise meant the result.
-  const guard = new Proxy(create(Promise.prototype), {
-    get(target, key, receiver) {
-      if (key in target) return reflectGet(target, key, receiver);
-      if (typeof key === "string") throw notAwaited(receiver, key === "toJSON" ? "" : step(key));
-      if (key === Symbol.iterator || key === Symbol.asyncIterator || key === Symbol.toPrimitive) {
-        throw notAwaited(receiver, "");
-      }
+  const notAwaited = (promise, use) =>
+    new TypeError(`this call was not awaited: write (await ${textOf(texts, promise)})${use}`);
+  const promised = {
+    then: (promise) => (resolved, rejected) => then(promise, resolved, rejected),
+    catch: (promise) => (rejected) => then(promise, undefined, rejected),
+    finally: (promise) => (done) => lastly(promise, done),
+    constructor: () => Promise,
+  };
+  setPrototypeOf(promised, null);
+  const callPrototype = freeze(create(Promise.prototype));
+  const lookedAt = (promise) => {
+    throw notAwaited(promise, "");
+  };
+  const changed = () => {
+    throw new TypeError("a call's promise cannot be changed");
+  };
+  // Whoever looks for anything on a call's promise, or into it, meant the result.
+  const callTraps = {
+    get(promise, key) {
+      if (promised[key] !== undefined) return promised[key](promise);
+      if (typeof key === "string") throw notAwaited(promise, key === "toJSON" ? "" : step(key));
+      if (key === Symbol.toStringTag) return "Promise";
+      if (key === Symbol.iterator || key === Symbol.asyncIterator || key === Symbol.toPrimitive) lookedAt(promise);
       return undefined;
     },
-    set(target, key) {
-      throw new TypeError(`a call's promise cannot be changed: ${typeof key === "string" ? key : "a symbol"}`);
-    },
-  });
-  class Call extends Promise {}
-  const callPrototype = Call.prototype;
-  setPrototypeOf(callPrototype, guard);
-  // So `await` takes it as it is, and `then` gives an ordinary promise.
-  defineProperty(callPrototype, "constructor", { value: Promise, writable: false, configurable: false });
-  freeze(callPrototype);
+    getPrototypeOf: () => callPrototype,
+    has: lookedAt,
+    ownKeys: lookedAt,
+    getOwnPropertyDescriptor: lookedAt,
+    set: changed,
+    defineProperty: changed,
+    deleteProperty: changed,
+    setPrototypeOf: changed,
+    preventExtensions: changed,
+  };
+  setPrototypeOf(callTraps, null);
 
   // The stack as the engine writes it. Only for a call that fails are its places found in the source: to do so
   // for each would take longer than the call.
@@ -192,20 +230,33 @@
     try {
       return new PlainError().stack;
     } finally {
-      traceWith(PlainError, native.trace);
+      traceWith(PlainError, trace);
     }
   }
 
-  function call(text, name, given, mode, after) {
+  // An error is told at the place where it is made, and not within its class.
+  function trace(error, sites) {
+    let first = 0;
+    try {
+      while (sites[first].isConstructor() && isPrototypeOf(sites[first].getFunction().prototype, error)) first++;
+    } catch {
+      // Without such a place it is told at the first.
+      first = 0;
+    }
+    return native.trace(sites, first);
+  }
+
+  // `names` are those of what is given.
+  function call(text, name, names, given, mode, after) {
     const notes = [];
-    const json = write(given, mode, "arguments", notes);
+    const json = write(given, mode, names, notes);
     const stack = whereabouts();
     const id = native.call(name, json);
-    const promise = new Call((resolve, reject) => {
+    const promise = new Promise((resolve, reject) => {
       pending[id] = { resolve, reject, text, stack, after };
     });
     setText(texts, promise, text);
-    return promise;
+    return new Proxy(promise, callTraps);
   }
 
   function settle(id, value) {
@@ -227,9 +278,18 @@
     if (typeof value !== "string" || value === "") throw new TypeError(`${what} is a text that is not empty`);
   };
 
+  // A client of a gateway knows tools by one name, that of the server and their own together.
+  function withoutTool(server) {
+    const between = indexOf(server, "__");
+    const own = between > 0 ? slice(server, between + 2) : "";
+    const meant = own === "" ? [server, "tool"] : [slice(server, 0, between), own];
+    return "callMCPTool(server, tool, args): tool is a text that is not empty; write " +
+      `callMCPTool(${stringify(meant[0])}, ${stringify(meant[1])}, { … })`;
+  }
+
   function callMCPTool(server, tool, args, ...more) {
     needsText(server, "callMCPTool(server, tool, args): server");
-    needsText(tool, "callMCPTool(server, tool, args): tool");
+    if (typeof tool !== "string" || tool === "") throw new TypeError(withoutTool(server));
     const text = `callMCPTool(${stringify(server)}, ${stringify(tool)}, …)`;
     return callTool(text, server, tool, args, more);
   }
@@ -240,11 +300,21 @@
       throw new TypeError(`${text}: the arguments of a tool are one object, as in { name: value }`);
     }
     const given = args === undefined ? [server, tool] : [server, tool, args];
-    return call(text, "callMCPTool", given, REFUSED);
+    return call(text, "callMCPTool", ["server", "tool", "args"], given, REFUSED);
   }
 
-  // A promise is looked for by `then`, and JSON by `toJSON`: neither is a name that is meant.
-  const isMeant = (key) => typeof key === "string" && key !== "then" && key !== "toJSON";
+  // What stands for tools or datasets is no value; whoever takes it for one is told what it is.
+  const noValues = new WeakMap();
+  const refuseAsValue = (value) => {
+    const told = textOf(noValues, value);
+    if (told !== undefined) throw new TypeError(`${told.what} is no value: ${told.use}`);
+  };
+  const noValue = (what, use, value) => {
+    setText(noValues, value, { what, use });
+    return value;
+  };
+  // A promise is looked for by `then`: that name is not meant.
+  const isMeant = (key) => typeof key === "string" && key !== "then";
   const unknowable = () => {
     throw new TypeError("which servers and tools there are is told by: await help()");
   };
@@ -257,9 +327,12 @@
     delete target.length;
     return freeze(target);
   };
-  const directory = (found, applied) =>
-    new Proxy(frozenFunction(), {
-      get: (target, key) => (isMeant(key) ? found(key) : undefined),
+  const directory = (what, use, found, applied) => {
+    const made = new Proxy(frozenFunction(), {
+      get: (target, key) => {
+        if (key === "toJSON" || key === Symbol.toPrimitive) return () => refuseAsValue(made);
+        return isMeant(key) ? found(key) : undefined;
+      },
       apply: applied,
       has: unknowable,
       ownKeys: unknowable,
@@ -268,6 +341,8 @@
       deleteProperty: unchangeable,
       setPrototypeOf: unchangeable,
     });
+    return noValue(what, use, made);
+  };
   // Each is made once: most programs call the same few in a loop.
   const once = (make) => {
     const made = create(null);
@@ -276,14 +351,20 @@
   const serverTools = once((server) => {
     const before = `tools${step(server)}`;
     const tool = once((name) => {
-      const text = `${before}${step(name)}(…)`;
-      return freeze((args, ...more) => callTool(text, server, name, args, more));
+      const path = `${before}${step(name)}`;
+      const text = `${path}(…)`;
+      const body = defineProperty((args, ...more) => callTool(text, server, name, args, more), "name", { value: name });
+      defineProperty(body, Symbol.toPrimitive, { value: () => refuseAsValue(body) });
+      return noValue(path, `it is called as in await ${path}({ … })`, freeze(body));
     });
-    return directory(tool, () => {
-      throw new TypeError(`${before}(…) names no server: write tools.<server>${step(server)}(…); see: await help()`);
+    return directory(before, `a tool is called as in await ${before}.<tool>({ … })`, tool, () => {
+      throw new TypeError(
+        `${before}(…) names no server: write tools.<server>${step(server)}(…); see: await help(). Forebay's own tools are ` +
+        "not among them: in a program there are datasets.query(sql), datasets.read(id) and datasets.save(name, value)");
     });
   });
-  const tools = directory(serverTools, () => {
+  const callOne = "a tool is called as in await tools.<server>.<tool>({ … }); see: await help()";
+  const tools = directory("tools", callOne, serverTools, () => {
     throw new TypeError("tools(…) is no function: write tools.<server>.<tool>(args); see: await help()");
   });
 
@@ -291,29 +372,32 @@
   const datasetFunctions = {
     query: named("query", (sql) => {
       needsText(sql, "datasets.query(sql): sql");
-      return call("datasets.query(…)", "datasets.query", [sql], REFUSED);
+      return call("datasets.query(…)", "datasets.query", ["sql"], [sql], REFUSED);
     }),
     read: named("read", (id, options) => {
       needsText(id, "datasets.read(id, options): id");
-      return call("datasets.read(…)", "datasets.read", options === undefined ? [id] : [id, options], REFUSED);
+      const given = options === undefined ? [id] : [id, options];
+      return call("datasets.read(…)", "datasets.read", ["id", "options"], given, REFUSED);
     }),
     save: named("save", (name, value) => {
       needsText(name, "datasets.save(name, value): name");
       if (value === undefined) throw new TypeError("datasets.save(name, value): the value is undefined");
       if (isPromise(value)) throw new TypeError("datasets.save(name, value): the value is a promise that was not awaited");
-      return call("datasets.save(…)", "datasets.save", [name, value], NOTED);
+      return call("datasets.save(…)", "datasets.save", ["name", "value"], [name, value], NOTED);
     }),
   };
   setPrototypeOf(datasetFunctions, null);
-  const datasets = new Proxy(freeze(datasetFunctions), {
+  const DATASETS = "it has query(sql), read(id, options) and save(name, value)";
+  const datasets = noValue("datasets", DATASETS, new Proxy(freeze(datasetFunctions), {
     get(target, key) {
+      if (key === "toJSON" || key === Symbol.toPrimitive) return () => refuseAsValue(datasets);
       if (key in target || !isMeant(key)) return target[key];
-      throw new TypeError(`datasets${step(key)} is not there; datasets has query(sql), read(id, options) and save(name, value)`);
+      throw new TypeError(`datasets${step(key)} is not there; ${DATASETS}`);
     },
-  });
+  }));
 
   const help = named("help", (what) =>
-    call("help(…)", "help", what === undefined ? [] : [`${what}`], REFUSED, (text) => {
+    call("help(…)", "help", ["what"], what === undefined ? [] : [`${what}`], REFUSED, (text) => {
       native.log(wellFormed(show(text)));
       return text;
     }));
@@ -345,9 +429,37 @@
 
   // --- The rest of what is there --------------------------------------------------------------------
 
+  // What `%s` and the like in a first text stand for, as in Node.
+  const number = (value) => (typeof value === "symbol" ? NaN : Number(value));
+  const formats = {
+    s: show,
+    d: (value) => `${typeof value === "bigint" ? value : number(value)}`,
+    i: (value) => `${typeof value === "bigint" ? value : parseInt(show(value))}`,
+    f: (value) => `${parseFloat(show(value))}`,
+    j: (value) => `${stringify(value)}`,
+    o: show,
+    O: show,
+    c: () => "",
+  };
+  setPrototypeOf(formats, null);
+  // Gives the text of the first, and how many of the others are in it.
+  function formatted(given) {
+    const [form] = given;
+    let text = "", from = 0, used = 1;
+    for (let at = indexOf(form, "%"); at >= 0; at = indexOf(form, "%", at)) {
+      const kind = form[at + 1];
+      if (kind === "%" || (formats[kind] !== undefined && used < given.length)) {
+        text += slice(form, from, at) + (kind === "%" ? "%" : formats[kind](given[used++]));
+        from = at + 2;
+      }
+      at += from === at + 2 ? 2 : 1;
+    }
+    return { text: text + slice(form, from), used };
+  }
   const log = (...given) => {
-    let text = "";
-    for (let at = 0; at < given.length; at++) text += at === 0 ? show(given[at]) : ` ${show(given[at])}`;
+    const isForm = given.length > 1 && typeof given[0] === "string";
+    let { text, used } = isForm ? formatted(given) : { text: given.length > 0 ? show(given[0]) : "", used: 1 };
+    for (let at = used; at < given.length; at++) text += ` ${show(given[at])}`;
     native.log(wellFormed(text));
   };
   const console = {};
@@ -435,7 +547,7 @@
   for (const body of functions) {
     defineProperty(getPrototypeOf(body), "constructor", { value: poisoned, writable: false, configurable: false });
   }
-  Error.prepareStackTrace = native.trace;
+  Error.prepareStackTrace = trace;
   Error.stackTraceLimit = 32;
   delete Error.prepareStackTrace;
   delete Error.captureStackTrace;
@@ -471,6 +583,7 @@
   async function result(main) {
     let value = await main();
     if (value === undefined && (isExported || ownKeys(exportsOf).length > 0)) value = await exportsOf;
+    refuseAsValue(value);
     if (typeof value === "function") {
       if (value.length > 0) {
         throw new TypeError(
@@ -486,13 +599,13 @@
   function described(error) {
     try {
       if (!(error instanceof Error)) return { message: wellFormed(`thrown: ${show(error)}`) };
-      let message = error instanceof ToolError ? error.message : `${error}`;
+      let message = error instanceof ToolError ? error.message : titled(error);
       let { call } = error;
       if (isArray(error.errors)) {
         for (let at = 0; at < error.errors.length && at < 5; at++) message += `\n- ${error.errors[at]}`;
       }
       if (error.cause !== undefined) {
-        message += `\ncaused by: ${error.cause}`;
+        message += `\ncaused by: ${error.cause instanceof Error ? titled(error.cause) : error.cause}`;
         call ??= error.cause?.call;
       }
       const { stack } = error;

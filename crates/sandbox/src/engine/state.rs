@@ -210,10 +210,10 @@ impl<P: Port> State<P> {
         self.work.borrow_mut().main = Main::Failed(described);
     }
 
-    /// A stack trace with the places of the program's source, and of nothing else.
-    fn trace(&self, sites: &Array<'_>) -> rquickjs::Result<String> {
+    /// A stack trace from the site `first` on, with the places of the program's source and of nothing else.
+    fn trace(&self, sites: &Array<'_>, first: usize) -> rquickjs::Result<String> {
         let mut frames = Vec::new();
-        for site in sites.iter::<Object>() {
+        for site in sites.iter::<Object>().skip(first) {
             let site = site?;
             let get = |name: &str| -> rquickjs::Result<Value<'_>> {
                 site.get::<_, Function>(name)?.call((rquickjs::function::This(site.clone()),))
@@ -282,7 +282,7 @@ pub(super) fn natives<'js, P: Port + 'static>(
     let of = state.clone();
     natives.set("failed", Function::new(ctx.clone(), move |described| of.fail(described))?)?;
     let of = state.clone();
-    let trace = move |_error: Value<'js>, sites: Array<'js>| of.trace(&sites);
+    let trace = move |sites: Array<'js>, first: usize| of.trace(&sites, first);
     natives.set("trace", Function::new(ctx.clone(), trace)?)?;
     let of = state.clone();
     let places = move |trace: String| of.places(&trace);

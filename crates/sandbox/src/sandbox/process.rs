@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 
 use super::{Run, TICK};
 use crate::{
-    Answer, Host, HostCall, SandboxError,
+    Answer, Failure, Host, HostCall, SandboxError,
     engine::Ending,
     frame::{self, Frame, Kind},
     host::Way,
@@ -134,28 +134,31 @@ impl Worker {
         });
         *self.calling.lock() = Some(calling.clone());
         self.input.send(frame);
-        let outcome = self.follow(ask, host.as_ref(), &calling.calls);
+        let mut run = Run::default();
+        let ended = self.follow(ask, host.as_ref(), &mut run);
+        run.calls = run.calls.max(calling.calls.load(Ordering::Relaxed));
         // Calls that come now are of nobody, and so are answers.
         *self.calling.lock() = None;
         *way.lock() = None;
-        if outcome.is_err() {
-            if self.state != Work::Asked {
-                self.state = Work::Broken;
-            }
-            let _ = self.child.kill();
+        let Err(error) = ended else { return Ok(run) };
+        let _ = self.child.kill();
+        if self.state == Work::Asked {
+            return Err(error);
         }
-        outcome
+        self.state = Work::Broken;
+        match error {
+            // What it logged before may tell what it had done.
+            SandboxError::Ended | SandboxError::Stopped => {
+                run.failure = Some(Failure::new(error.to_string()));
+                Ok(run)
+            }
+            error => Err(error),
+        }
     }
 
-    fn follow(
-        &mut self,
-        ask: &Ask,
-        host: &dyn Host,
-        calls: &AtomicU64,
-    ) -> Result<Run, SandboxError> {
+    fn follow(&mut self, ask: &Ask, host: &dyn Host, run: &mut Run) -> Result<(), SandboxError> {
         let begun = Instant::now();
         let mut stopped = Stopped::default();
-        let mut run = Run::default();
         let mut logged_bytes = 0;
         loop {
             match self.frames.recv_timeout(TICK) {
@@ -171,10 +174,7 @@ impl Worker {
                             run.logged.push(text(bytes)?);
                         }
                         Kind::Value => run.value = Some(text(bytes)?),
-                        Kind::End => {
-                            run.calls = calls.load(Ordering::Relaxed);
-                            return self.ended(run, &bytes);
-                        }
+                        Kind::End => return self.ended(run, &bytes),
                         Kind::Run | Kind::Answer | Kind::Refusal | Kind::Call => {
                             return Err(unheeded("a frame that is not its to send"));
                         }
@@ -192,14 +192,14 @@ impl Worker {
         }
     }
 
-    fn ended(&mut self, mut run: Run, bytes: &[u8]) -> Result<Run, SandboxError> {
+    fn ended(&mut self, run: &mut Run, bytes: &[u8]) -> Result<(), SandboxError> {
         let ending: Ending = serde_json::from_slice(bytes).map_err(io::Error::other)?;
         self.state = if ending.is_spent { Work::Broken } else { Work::Free };
         run.notes = ending.notes;
         run.left_out_bytes = ending.left_out_bytes;
-        run.calls = run.calls.max(ending.calls);
+        run.calls = ending.calls;
         run.failure = ending.failure;
-        Ok(run)
+        Ok(())
     }
 }
 

@@ -47,25 +47,31 @@ fn names_and_arguments_reach_the_host_as_they_were_written() {
 fn what_cannot_be_an_argument_is_refused() {
     let sandbox = sandbox(Limits::default());
     let cases = [
-        ("tools.a.echo({ n: { m: [NaN] } })", "arguments[2].n.m[0] is NaN, which JSON cannot hold"),
-        ("tools.a.echo({ f() {} })", "arguments[2].f is a function f"),
+        ("tools.a.echo({ n: { m: [NaN] } })", "args.n.m[0] is NaN, which JSON cannot hold"),
+        ("tools.a.echo({ f() {} })", "args.f is a function f"),
         (
             "tools.a.echo({ p: tools.a.items() })",
             "this call was not awaited: write (await tools.a.items(…))",
         ),
-        (
-            "tools.a.echo({ p: Promise.resolve(1) })",
-            "arguments[2].p is a promise that was not awaited",
-        ),
+        ("tools.a.echo({ p: Promise.resolve(1) })", "args.p is a promise that was not awaited"),
         ("tools.a.echo('text')", "tools.a.echo(…): the arguments of a tool are one object, as in"),
         ("tools.a.echo({}, {})", "tools.a.echo(…): the arguments of a tool are one object"),
+        (
+            "const o = {}; o.o = o; tools.a.echo(o)",
+            "args.o is the same object as one that it is in",
+        ),
         ("tools.echo({})", "write tools.<server>.echo(…); see: await help()"),
-        ("callMCPTool('a')", "tool is a text"),
-        ("datasets.list()", "datasets.list is not there; datasets has query(sql)"),
+        ("tools.run_code({})", "Forebay's own tools are not among them"),
+        (
+            "callMCPTool('a')",
+            "tool is a text that is not empty; write callMCPTool(\"a\", \"tool\", { … })",
+        ),
+        ("callMCPTool('a__echo', { x: 1 })", "write callMCPTool(\"a\", \"echo\", { … })"),
+        ("datasets.list()", "datasets.list is not there; it has query(sql)"),
         ("datasets.save('a', tools.a.items())", "the value is a promise that was not awaited"),
         (
             "const o = { a: {} }; o.a.b = o; tools.a.echo(o)",
-            "arguments[2].a.b is the same object as one that it is in",
+            "args.a.b is the same object as one that it is in",
         ),
     ];
     for (source, message) in cases {

@@ -112,3 +112,93 @@ fn nothing_said_is_told_apart_from_null() {
     let run = run_with(&sandbox(Limits::default()), "const x = 1;");
     assert_eq!((run.value, run.logged, run.failure), (None, Vec::new(), None));
 }
+
+#[test]
+fn what_is_taken_for_a_value_and_is_none_leads_to_a_call() {
+    let sandbox = sandbox(Limits::default());
+    let cases = [
+        ("({ ...tools.a.items() })", "write (await tools.a.items(…))"),
+        ("Object.keys(tools.a.items())", "write (await tools.a.items(…))"),
+        ("Object.entries(callMCPTool('a', 'items'))", "write (await callMCPTool("),
+        ("'items' in tools.a.items()", "write (await tools.a.items(…))"),
+        (
+            "return tools",
+            "tools is no value: a tool is called as in await tools.<server>.<tool>({ … })",
+        ),
+        (
+            "return { all: [tools.a] }",
+            "tools.a is no value: a tool is called as in await tools.a.<tool>({ … })",
+        ),
+        ("tools.a + ''", "tools.a is no value"),
+        (
+            "`${tools.a.items}`",
+            "tools.a.items is no value: it is called as in await tools.a.items({ … })",
+        ),
+        (
+            "return tools.a.items",
+            "tools.a.items is no value: it is called as in await tools.a.items({ … })",
+        ),
+        ("JSON.stringify(tools)", "tools is no value"),
+        (
+            "return datasets",
+            "datasets is no value: it has query(sql), read(id, options) and save(name, value)",
+        ),
+    ];
+    for (source, text) in cases {
+        let run = run_with(&sandbox, source);
+        let Some(failure) = run.failure else { panic!("{source}: {run:?}") };
+        assert!(failure.to_string().contains(text), "{source}: {failure}");
+    }
+}
+
+#[test]
+fn nothing_is_called_that_is_not_meant() {
+    let sandbox = sandbox(Limits::default());
+    for source in ["return tools", "tools.a + ''", "return [tools.a]", "console.log(tools.a.items)"]
+    {
+        assert_eq!(run_with(&sandbox, source).calls, 0, "{source}");
+    }
+    let run = run_with(&sandbox, "console.log(tools.a); return { items: tools.a.items }");
+    assert_eq!(run.logged, ["[tools.a: a tool is called as in await tools.a.<tool>({ … })]"]);
+    assert_eq!(run.notes, ["value.items is a function items, given as nothing"]);
+}
+
+#[test]
+fn texts_are_logged_with_what_their_formats_stand_for() {
+    let cases = [
+        ("'%s is %d', 'x', 5", "x is 5"),
+        ("'%i %f %d', 4.7, '1.5', {}", "4 1.5 NaN"),
+        ("'%j%o', { a: 1 }, [2]", r#"{"a":1}[2]"#),
+        ("'%s', 'a', 'b', 3", "a b 3"),
+        ("'%s %s', 'a'", "a %s"),
+        ("'100%', 5", "100% 5"),
+        ("'%d%% of %x', 5, 6", "5% of %x 6"),
+        ("'%s%%'", "%s%%"),
+        ("5, '%s', 6", "5 %s 6"),
+        ("'%s', '%s', 'x'", "%s x"),
+    ];
+    let sandbox = sandbox(Limits::default());
+    for (given, expected) in cases {
+        assert_eq!(run_with(&sandbox, &format!("console.log({given})")).logged, [expected]);
+    }
+}
+
+#[test]
+fn errors_of_the_program_s_own_classes_have_their_names() {
+    let cases = [
+        ("class MyError extends Error {}\nthrow new MyError('x')", "MyError: x"),
+        ("class A extends Error {}\nclass B extends A {}\nthrow new B()", "B"),
+        ("class A extends Error { name = 'Other' }\nthrow new A('x')", "Other: x"),
+        ("class A extends Error { get name() { return 'Other' } }\nthrow new A('x')", "Other: x"),
+        ("class A extends Error { toString() { return 'mine' } }\nthrow new A('x')", "mine"),
+        ("throw new TypeError('x')", "TypeError: x"),
+        (
+            "class A extends Error {}\nthrow new Error('x', { cause: new A('y') })",
+            "Error: x\ncaused by: A: y",
+        ),
+    ];
+    let sandbox = sandbox(Limits::default());
+    for (source, expected) in cases {
+        assert_eq!(run_with(&sandbox, source).failure.unwrap().message, expected, "{source}");
+    }
+}

@@ -130,8 +130,9 @@ fn a_worker_that_is_killed_costs_one_program() {
     let (sandbox, mark) = marked(Limits::default());
     assert_eq!(run_with(&sandbox, "1").value.as_deref(), Some("1"));
     let host: Arc<dyn Host> = Arc::new(Signals { mark: mark.clone(), signal: Signal::KILL });
-    let outcome = sandbox.run("await tools.a.b()", LONG, &host);
-    assert!(matches!(outcome, Err(SandboxError::Ended)), "{outcome:?}");
+    let run = sandbox.run("console.log('before'); await tools.a.b()", LONG, &host).unwrap();
+    assert_eq!((run.logged.as_slice(), run.calls), (["before".to_owned()].as_slice(), 1));
+    assert_eq!(run.failure.unwrap().message, SandboxError::Ended.to_string());
     assert_eq!(run_with(&sandbox, "2").value.as_deref(), Some("2"));
     // One that is killed while it has nothing to do costs none.
     for worker in workers(&mark) {
@@ -144,8 +145,8 @@ fn a_worker_that_is_killed_costs_one_program() {
 fn a_worker_that_is_stopped_is_ended() {
     let (sandbox, mark) = marked(Limits::default());
     let host: Arc<dyn Host> = Arc::new(Signals { mark: mark.clone(), signal: Signal::STOP });
-    let outcome = sandbox.run("await tools.a.b()", LONG, &host);
-    assert!(matches!(outcome, Err(SandboxError::Stopped)), "{outcome:?}");
+    let run = sandbox.run("await tools.a.b()", LONG, &host).unwrap();
+    assert_eq!(run.failure.unwrap().message, SandboxError::Stopped.to_string());
     assert_eq!(workers(&mark), []);
     assert_eq!(run_with(&sandbox, "2").value.as_deref(), Some("2"));
 }

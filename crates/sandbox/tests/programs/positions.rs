@@ -21,6 +21,15 @@ fn an_error_is_told_at_its_place_in_the_source() {
             "class A<T> {\n  constructor(private x: T) {}\n  get y(): T { throw new Error('y') }\n}\nnew A(1).y",
             "3:26",
         ),
+        (
+            "class MyError extends Error {}\n\nfunction f() {\n  throw new MyError('x');\n}\nf()",
+            "4:13",
+        ),
+        (
+            "class A extends Error {\n  constructor(m: string) {\n    super(m);\n  }\n}\nclass B extends A {}\nthrow new B('x')",
+            "7:11",
+        ),
+        ("class A {\n  constructor() { throw new Error('x') }\n}\nnew A()", "2:29"),
         ("const o = { a: 1 } satisfies object;\n  o.b.c", "2:3"),
         ("const ü = 'äöü😀'; ü.x.y", "1:19"),
         ("\tnothing.x", "1:2"),
