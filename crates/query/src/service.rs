@@ -80,6 +80,9 @@ pub trait Observer: Sync {
     /// Hears how far the answer is, from 0 to 1, and what is being done.
     fn progress(&self, done: f64, message: &str);
 
+    /// Hears each second that the query still runs, and for how long it has.
+    fn runs(&self, _time: Duration) {}
+
     /// True if the answer is no longer wanted. Asked every few milliseconds.
     fn is_cancelled(&self) -> bool;
 }

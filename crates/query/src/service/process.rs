@@ -26,6 +26,8 @@ use crate::{
 const GRACE: Duration = Duration::from_secs(3);
 /// The same after a cancellation.
 const HEED: Duration = Duration::from_secs(1);
+/// How often whoever asked hears that the query runs.
+const TELLS_EACH: Duration = Duration::from_secs(1);
 
 /// What a worker needs of our environment: how libraries are found, and where temporary files go.
 const VARIABLES: [&str; 3] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR"];
@@ -128,6 +130,7 @@ impl Worker {
         let asked = Instant::now();
         let mut stopped = Stopped::default();
         let mut answer = Answer::default();
+        let mut told = asked;
         loop {
             match self.lines.recv_timeout(TICK) {
                 Ok(line) => {
@@ -138,6 +141,12 @@ impl Worker {
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.ended()),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            if let Work::Running(since) = self.state
+                && told.max(since).elapsed() >= TELLS_EACH
+            {
+                told = Instant::now();
+                observer.runs(since.elapsed());
             }
             if observer.is_cancelled() {
                 self.tell(CANCEL);
