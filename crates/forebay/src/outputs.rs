@@ -99,6 +99,11 @@ impl Outputs {
         Some(format!("{base}{PATH}{path}"))
     }
 
+    /// What stands behind that with which our URLs begin.
+    fn key<'u>(&self, url: &'u str) -> Option<&'u str> {
+        url.strip_prefix(self.base.get()?)?.strip_prefix(PATH)
+    }
+
     fn secret_to_sign(&self) -> Option<&Secret> {
         if let Some(secret) = self.secret.get() {
             return Some(secret);
@@ -195,7 +200,7 @@ impl Outputs {
 
 impl Urls for Outputs {
     fn url(&self, dataset: &Dataset, artifact: &Artifact) -> Option<String> {
-        self.url_at(dataset, artifact, now())
+        self.url_at(dataset, artifact, whole_seconds(since_1970()))
     }
 
     fn lifetime(&self) -> Duration {
@@ -203,9 +208,12 @@ impl Urls for Outputs {
     }
 
     fn address(&self, url: &str) -> Option<Address> {
-        let key = url.strip_prefix(self.base.get()?)?.strip_prefix(PATH)?;
-        let link = self.secret_to_check()?.link(key)?;
+        let link = self.secret_to_check()?.link(self.key(url)?)?;
         Some(Address::of(&link.dataset, link.block))
+    }
+
+    fn is_own(&self, url: &str) -> bool {
+        self.key(url).is_some()
     }
 }
 
@@ -221,7 +229,16 @@ impl Site for Outputs {
 
 /// Seconds since 1970.
 fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+    since_1970().as_secs()
+}
+
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// So many seconds or more: a link that is given in the middle of one is good for all of its time.
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
 fn failed(link: &Link, error: &StoreError) -> Response<Bytes> {

@@ -145,8 +145,11 @@ impl Program {
             })
         });
         let standings = match &self.running {
-            Running::Group(live) => Some(live.standings()),
-            Running::Nothing | Running::ForEachSession(_) | Running::Elsewhere(_) => None,
+            Running::Group(live) if live.is_under_way() => Some(live.standings()),
+            Running::Group(_)
+            | Running::Nothing
+            | Running::ForEachSession(_)
+            | Running::Elsewhere(_) => None,
         };
         let down = standings.iter().flat_map(|all| all.iter()).filter(|it| it.state == State::Down);
         let down = down.map(|standing| Finding {
@@ -206,12 +209,18 @@ impl Around for Program {
             lacks: Vec::new(),
             tools: None,
         });
+        // A group begins when a client connects, and ends with it.
+        let is_awaited = match &self.running {
+            Running::Group(group) => !group.is_under_way(),
+            Running::Nothing | Running::ForEachSession(_) | Running::Elsewhere(_) => false,
+        };
         let of_settings = self.config.servers.iter().map(|server| KnownServer {
             name: server.name.clone(),
             reached_by: server.reached_by(),
             clients: Vec::new(),
             state: match (server.is_enabled, server.start) {
                 (false, _) => "starts never",
+                (true, _) if is_awaited => "not started: no client is connected",
                 (true, Start::Eager) => "starts at once",
                 (true, Start::Lazy) => "starts when needed",
             }

@@ -1,7 +1,7 @@
 //! What was said of a result that is nearly the same as a new one, so that a model need not be asked again.
 //!
 //! Nearly the same are two results of one tool, kept for the same principal and project, whose descriptions
-//! lie near each other, and of whose values the same is known: a vector hardly tells `passed` from `failed`.
+//! lie near each other, and of which the same is known: a vector hardly tells `passed` from `failed`.
 //! Whoever has the second must be allowed to see the first, and that must still be kept. What was said of the
 //! first is held against the facts of the second before it is used, and says where it comes from. In memory,
 //! for as long as the process runs.
@@ -65,6 +65,14 @@ pub(crate) struct Sought<'s> {
     pub(crate) viewer: &'s Viewer,
 }
 
+/// What was said of a result, to be said of another.
+#[derive(Debug)]
+pub(crate) struct Again {
+    pub(crate) insight: Insight,
+    /// Both hold the same, byte for byte.
+    pub(crate) is_of_same: bool,
+}
+
 impl Kin {
     pub(crate) fn of(dataset: &Dataset) -> Self {
         let metadata = dataset.metadata();
@@ -122,7 +130,7 @@ impl Cache {
         vector: &[f32],
         now: Instant,
         is_kept: impl Fn(&DatasetId) -> bool,
-    ) -> Option<Insight> {
+    ) -> Option<Again> {
         let mut entries = self.entries.lock();
         entries.retain(|entry| now.saturating_duration_since(entry.said) <= self.rules.age);
         loop {
@@ -130,15 +138,18 @@ impl Cache {
             let near = kin.map(|(place, entry)| (cosine(&entry.vector, vector), place));
             let nearest = near.max_by(|(one, _), (other, _)| one.total_cmp(other));
             let (similarity, place) = nearest.filter(|(it, _)| *it > self.rules.similarity)?;
-            let Entry { insight, said, .. } = entries.get(place)?;
+            let Entry { insight, said, known, .. } = entries.get(place)?;
             let from = insight.metadata.artifact_id.clone();
             if !is_kept(&from) {
                 entries.remove(place);
                 continue;
             }
             let age_seconds = now.saturating_duration_since(*said).as_secs();
+            // No more digits than tell something.
+            let similarity = (similarity * 1_000.0).round() / 1_000.0;
             let reused = Some(Reused { from, similarity, age_seconds });
-            return Some(Insight { reused, ..insight.clone() });
+            let is_of_same = known.is_same(sought.known);
+            return Some(Again { insight: Insight { reused, ..insight.clone() }, is_of_same });
         }
     }
 
@@ -159,12 +170,12 @@ impl Cache {
     }
 }
 
-/// The cosine of the angle between two vectors of length one.
+/// The cosine of the angle between two vectors of length one, about: it is never more than one.
 fn cosine(one: &[f32], other: &[f32]) -> f32 {
     if one.len() != other.len() {
         return 0.0;
     }
-    one.iter().zip(other).map(|(a, b)| a * b).sum()
+    one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>().clamp(-1.0, 1.0)
 }
 
 #[cfg(test)]
@@ -214,7 +225,7 @@ mod tests {
         now: Instant,
     ) -> Option<Insight> {
         let sought = Sought { of, known: &Known::default(), viewer };
-        cache.find(sought, vector, now, |_| true)
+        cache.find(sought, vector, now, |_| true).map(|again| again.insight)
     }
 
     fn said() -> Insight {
@@ -242,6 +253,8 @@ mod tests {
         let reused = again.reused.unwrap();
         assert_eq!((reused.from.as_str(), reused.age_seconds), ("dataset_k3v9x2ma", 3_600));
         assert!((reused.similarity - 0.95).abs() < 1e-6);
+        let same = found(&cache, &of, &[1.000_000_3, 0.0], now).unwrap();
+        assert!((same.reused.unwrap().similarity - 1.0).abs() < f32::EPSILON, "no more than one");
         assert_eq!(found(&cache, &of, &[0.89, 0.456], now), None, "that is not near enough");
         assert_eq!(found(&cache, &of, &[1.0], now), None, "of another model");
         for (tool, principal) in [("other", "local"), ("list", "someone")] {
@@ -285,7 +298,7 @@ mod tests {
         let sought = Sought { of, known: &Known::default(), viewer };
         let find = |gone: &str| {
             let found = cache.find(sought, &[1.0, 0.0], now, |id| id.as_str() != gone);
-            found.map(|it| it.reused.unwrap().from.to_string())
+            found.map(|it| it.insight.reused.unwrap().from.to_string())
         };
         assert_eq!(find("").as_deref(), Some("dataset_k3v9x2ma"));
         assert_eq!(find("dataset_k3v9x2ma").as_deref(), Some("dataset_22222222"));

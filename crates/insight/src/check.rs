@@ -4,10 +4,13 @@
 //! A line is dropped if the profile of the result contradicts a number in it ([`claims`]). What the profile
 //! says nothing about stays: a model may see in the sample what no profile tells.
 
+mod alike;
 mod claims;
 mod harmless;
 mod known;
 mod words;
+
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -55,14 +58,35 @@ impl Lines {
         if actionable_insights.len() > MAX_INSIGHTS {
             return Err(wrong("there are more than 5 actionable insights"));
         }
-        Ok(Self { key_findings, actionable_insights })
+        Ok(Self { key_findings, actionable_insights }.without_doubles())
+    }
+
+    /// Without the lines that say again what one before them says.
+    fn without_doubles(mut self) -> Self {
+        let mut said = HashSet::new();
+        let mut is_new = |line: &String| said.insert(line.trim_end_matches('.').to_lowercase());
+        self.key_findings.retain(&mut is_new);
+        self.actionable_insights.retain(&mut is_new);
+        self
     }
 
     /// Without the lines that say something which is `known` to be otherwise, and how many these are; `None`
     /// in place of the lines if no finding is left.
-    pub(crate) fn without_contradictions(mut self, known: &Known) -> (Option<Self>, u64) {
+    pub(crate) fn without_contradictions(self, known: &Known) -> (Option<Self>, u64) {
+        self.with_those_that(|line| !claims::contradict(line, known))
+    }
+
+    /// The same of lines that were said of another result: without those, too, that have a number which this
+    /// one is not known to have.
+    pub(crate) fn without_what_is_not_known(self, known: &Known) -> (Option<Self>, u64) {
+        self.with_those_that(|line| {
+            !claims::contradict(line, known) && claims::are_known(line, known)
+        })
+    }
+
+    fn with_those_that(mut self, stays: impl Fn(&str) -> bool) -> (Option<Self>, u64) {
         let before = self.key_findings.len() + self.actionable_insights.len();
-        let stays = |line: &String| !claims::contradict(line, known);
+        let stays = |line: &String| stays(line);
         self.key_findings.retain(stays);
         self.actionable_insights.retain(stays);
         let dropped = before - self.key_findings.len() - self.actionable_insights.len();

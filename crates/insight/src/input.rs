@@ -3,7 +3,7 @@
 //! A function of the bytes and the budget. The sample is taken evenly over all records, or over the length
 //! of a text: a beginning would say nothing of the rest. Everything that comes from the upstream stands
 //! between two markers that depend on it and that it cannot hold, and is said to be data. What looks like a
-//! secret is masked.
+//! secret is masked, before anything is cut: a piece of one has no form that it could be known by.
 
 mod facts;
 mod sample;
@@ -13,6 +13,14 @@ use std::hash::{DefaultHasher, Hasher as _};
 use forebay_intercept::Asked;
 use forebay_records::tokens_up_to;
 use forebay_text::{is_deceptive, without_secrets};
+
+/// What stands in the place of a secret.
+const MASK: &str = "***";
+
+/// So much of a text by itself is read to mask it, since somebody waits; far more than is shown of it.
+const MAX_READ_BYTES: usize = 12 * 1024;
+/// So many bytes around what is shown tell whether a secret reaches into it. A private key is hardly longer.
+const CONTEXT_BYTES: usize = 8 * 1024;
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +58,8 @@ pub(crate) fn likeness(asked: &Asked<'_>) -> String {
     const MAX_CHARS: usize = 2_000;
     let arguments = asked.dataset.facts().arguments.as_ref().map(ToString::to_string);
     let samples = asked.dataset.facts().samples.iter().flatten().take(2);
-    let samples: Vec<&str> = samples.map(String::as_str).collect();
+    let samples: Vec<String> =
+        samples.map(|sample| sample::record_without_secrets(sample)).collect();
     let text = format!(
         "{} {}\n{}\n{}",
         asked.dataset.metadata().description.tool,
@@ -59,6 +68,41 @@ pub(crate) fn likeness(asked: &Asked<'_>) -> String {
         samples.join("\n"),
     );
     neutral(&without_secrets(&text)).chars().take(MAX_CHARS).collect()
+}
+
+/// A text that stands by itself without secrets, as much of it as may be shown. A line of a private key has no form
+/// but that of its letters.
+fn masked(text: &str) -> String {
+    let read = beginning(text, MAX_READ_BYTES);
+    if is_key_line(read.trim()) {
+        return MASK.to_owned();
+    }
+    let masked = without_secrets(read);
+    if read.len() == text.len() {
+        return masked;
+    }
+    // What the cut has left of a secret has no form any more.
+    format!("{}…", beginning(&masked, masked.len().saturating_sub(CONTEXT_BYTES)))
+}
+
+/// So many bytes of a text at most.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// True if a text can be a line of a private key: letters of base64, mixed. Hashes are in small letters.
+fn is_key_line(text: &str) -> bool {
+    const LEAST: usize = 48;
+    let has = |is: fn(&char) -> bool| text.chars().any(|letter| is(&letter));
+    text.len() >= LEAST
+        && text.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '+' | '/' | '='))
+        && has(char::is_ascii_uppercase)
+        && has(char::is_ascii_lowercase)
+        && has(char::is_ascii_digit)
 }
 
 /// Data between two markers.

@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 
 use crate::{
     breaker::{Breaker, Permit},
-    cache::{Cache, Kin, Rules, Sought},
+    cache::{Again, Cache, Kin, Rules, Sought},
     check::{Known, Lines, model_name},
     events,
     failure::Failure,
@@ -142,7 +142,7 @@ impl Shared {
             self.tallies.count("not_offered");
             return Reading::nothing();
         }
-        let known = Known::of(asked.dataset);
+        let known = Known::of(asked.dataset, asked.payload);
         let compared = self.compare(asked, &known);
         let again = compared.as_ref().and_then(|it| self.say_again(it, asked, &known));
         if let Some(reading) = again {
@@ -173,12 +173,18 @@ impl Shared {
         let (cache, vector) = (self.cache.as_ref()?, likeness.vector.as_ref()?);
         let sought = Sought { of: &likeness.of, known, viewer: asked.viewer };
         let is_kept = |id: &DatasetId| self.shelf.store().is_ok_and(|it| it.dataset(id).is_ok());
-        let before = cache.find(sought, vector, Instant::now(), is_kept)?;
+        let Again { insight: before, is_of_same } =
+            cache.find(sought, vector, Instant::now(), is_kept)?;
         let lines = Lines {
             key_findings: before.key_findings,
             actionable_insights: before.actionable_insights,
         };
-        let lines = self.true_lines(lines, known, asked.dataset.id())?;
+        let checked = if is_of_same {
+            lines.without_contradictions(known)
+        } else {
+            lines.without_what_is_not_known(known)
+        };
+        let lines = self.left(checked, asked.dataset.id())?;
         self.tallies.count("reused");
         let insight = Insight {
             key_findings: lines.key_findings,
@@ -253,7 +259,8 @@ impl Shared {
             Ok((lines, said)) => {
                 permit.answered();
                 self.tallies.count("answers");
-                let lines = self.true_lines(lines, &known, &metadata.artifact_id)?;
+                let checked = lines.without_contradictions(&known);
+                let lines = self.left(checked, &metadata.artifact_id)?;
                 Some(self.insight(lines, said, metadata))
             }
             Err(failure) => {
@@ -308,9 +315,8 @@ impl Shared {
         self.tallies.count(failure.kind());
     }
 
-    /// The lines that the facts do not contradict, if a finding is among them.
-    fn true_lines(&self, lines: Lines, known: &Known, dataset: &DatasetId) -> Option<Lines> {
-        let (left, dropped) = lines.without_contradictions(known);
+    /// The lines that are left, if a finding is among them. Those that were dropped are counted.
+    fn left(&self, (left, dropped): (Option<Lines>, u64), dataset: &DatasetId) -> Option<Lines> {
         if dropped > 0 {
             events::dropped(self.provider.name(), dataset, dropped);
             self.tallies.add("dropped_lines", dropped);

@@ -30,13 +30,6 @@ pub(crate) struct Binary {
     pub(crate) encoded: Encoded,
     /// Which of the result's files it is: equal ones are one.
     pub(crate) file: usize,
-}
-
-/// What a file of a result is told by before it is written.
-#[derive(Debug)]
-pub(crate) struct Draft {
-    /// Which of the binary strings it is written from.
-    pub(crate) binary: usize,
     /// What it is, by how it begins and what it is said to be.
     pub(crate) media: Media,
     /// What it is called, if anything says so: the last part of an address.
@@ -54,32 +47,44 @@ pub(crate) struct Candidate {
     pub(crate) called: Option<String>,
 }
 
+/// What a string turns out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A file over its limit: this one of the binary strings.
+    File(usize),
+    /// Not long enough.
+    Short,
+    /// No base64.
+    Other,
+}
+
 /// The binary strings of a result, and the files that they are.
 #[derive(Debug, Default)]
 pub(crate) struct Binaries {
     pub(crate) all: Vec<Binary>,
-    pub(crate) files: Vec<Draft>,
+    /// Which of them each file is written from.
+    pub(crate) files: Vec<usize>,
     /// The latest file of each length and beginning, by the hash of that.
     known: HashMap<(u64, u64), usize>,
 }
 
 impl Binaries {
-    /// Looks at a string, and takes it if it is a file over its limit. Returns which one of all it is.
+    /// Looks at a string, and takes it if it is a file over its limit.
     pub(crate) fn consider(
         &mut self,
         whole: &Payload,
         candidate: &Candidate,
         limit: impl Fn(Origin) -> u64,
-    ) -> io::Result<Option<usize>> {
+    ) -> io::Result<Look> {
         let least = limit(candidate.origin);
         let length = candidate.string.end - candidate.string.start;
         if length <= letters_of(least) {
-            return Ok(None);
+            return Ok(Look::Short);
         }
         let Some(letters) = Letters::of(whole, candidate)? else {
-            return Ok(None);
+            return Ok(Look::Other);
         };
-        let Some((encoded, seen)) = letters.check(whole)? else { return Ok(None) };
+        let Some((encoded, seen)) = letters.check(whole)? else { return Ok(Look::Other) };
         let declared = candidate.declared.as_deref().or(letters.declared.as_deref());
         let media = Media::of(&seen.head, declared);
         let most = match candidate.origin {
@@ -87,21 +92,21 @@ impl Binaries {
             Origin::Image | Origin::Audio | Origin::Blob | Origin::Text => least,
         };
         if encoded.bytes <= most {
-            return Ok(None);
+            return Ok(Look::Short);
         }
         let key = (encoded.bytes, seen.hash());
         let file = match self.known.get(&key) {
             Some(file) if self.is_same(whole, *file, &encoded)? => *file,
             Some(_) | None => {
                 self.known.insert(key, self.files.len());
-                let called = candidate.called.clone();
-                self.files.push(Draft { binary: self.all.len(), media, called });
+                self.files.push(self.all.len());
                 self.files.len() - 1
             }
         };
         let (inside, origin) = (candidate.quotes.inside(&candidate.string), candidate.origin);
-        self.all.push(Binary { inside, origin, encoded, file });
-        Ok(Some(self.all.len() - 1))
+        let called = candidate.called.clone();
+        self.all.push(Binary { inside, origin, encoded, file, media, called });
+        Ok(Look::File(self.all.len() - 1))
     }
 
     /// Looks through structured content for them, or through a text that is JSON.
@@ -141,7 +146,7 @@ impl Binaries {
 
     /// True if `encoded` says what a file has that is known.
     fn is_same(&self, whole: &Payload, file: usize, encoded: &Encoded) -> io::Result<bool> {
-        let known = &self.all[self.files[file].binary].encoded;
+        let known = &self.all[self.files[file]].encoded;
         is_equal(&mut known.open(whole), &mut encoded.open(whole))
     }
 }

@@ -26,7 +26,8 @@ use crate::{
     MadeFrom, arguments,
     binary::{Binary, Form},
     detect::Weight,
-    file::Namer,
+    file,
+    places::{self, Place},
     result::{Fate, ToolResult, inside},
     same,
     unescape::{self, Trouble},
@@ -57,6 +58,8 @@ pub(crate) struct Files<'a> {
     unwritten: Vec<&'static str>,
     /// What is known of the result's own files, once they are written.
     told: Vec<facts::File>,
+    /// Where they stood.
+    places: Vec<Place>,
 }
 
 /// Where a payload was cut out of the template.
@@ -105,6 +108,7 @@ pub(crate) fn take<'a>(
         are_in_memory: result.whole.in_memory().is_some(),
         unwritten: Vec::new(),
         told: Vec::new(),
+        places: Vec::new(),
     };
     let mut captured = Captured { payloads: Vec::new(), files };
     let apart = result.blocks.iter().filter(|block| block.fate == Fate::Apart);
@@ -191,6 +195,11 @@ impl<'a> Captured<'a> {
         };
         description.set_origin(viewer);
         Ok(self.files.capture.finish(description)?)
+    }
+
+    /// Where the files stand that were written.
+    pub(crate) fn take_places(&mut self) -> Vec<Place> {
+        mem::take(&mut self.files.places)
     }
 
     fn cut(&mut self, cut: Cut) {
@@ -503,14 +512,20 @@ impl Files<'_> {
 impl Files<'_> {
     /// Writes the files of the result, decoded, behind its texts.
     fn write_files(&mut self, result: &ToolResult, texts: usize) -> Result<(), CaptureError> {
-        let mut namer = Namer::default();
-        for (file, draft) in result.binaries.files.iter().enumerate() {
-            let told = namer.name(&draft.media, draft.called.as_deref());
-            let encoded = &result.binaries.all[draft.binary].encoded;
-            let part = self.capture.start_part(told.extension())?;
+        self.places = places::of(result);
+        let mut by_file: Vec<&mut Place> = self.places.iter_mut().collect();
+        by_file.sort_by_key(|place| place.file);
+        for places in by_file.chunk_by_mut(|one, other| one.file == other.file) {
+            let Place { binary, file, name, media, .. } = &*places[0];
+            let encoded = &result.binaries.all[*binary].encoded;
+            let part = self.capture.start_part(file::extension(name, media))?;
             io::copy(&mut encoded.open(&result.whole), part)?;
             let written = self.capture.map_last_part()?;
-            self.told.push(told.facts(texts + file, &written));
+            let (block, details) = (texts + file, file::details(media, &written));
+            for place in &mut *places {
+                place.describe(details.as_deref());
+            }
+            self.told.push(places[0].facts(block));
         }
         let is_cut = |inside: &Range<u64>| {
             self.cuts.iter().any(|cut| cut.span.start <= inside.start && inside.end <= cut.span.end)

@@ -4,11 +4,18 @@ use std::io;
 
 use forebay_proxy::session::Call;
 use forebay_records::Tokenizer;
+use forebay_wire::scan;
+use memchr::memmem;
 
 use crate::{events, policy::Limit, result::ToolResult, unescape};
 
 /// How much of a long text is looked at first, for each token that it may have: a token has fewer bytes.
 const HEAD_BYTES: u64 = 6;
+
+/// The key of a result that says whether it is an error.
+const IS_ERROR: &str = "isError";
+/// Up to so many bytes a result that nobody looks at is searched for that key: the relay waits meanwhile.
+const MAX_SEARCHED_BYTES: usize = 64 * 1024;
 
 /// What makes a result too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,4 +86,45 @@ pub(crate) fn oversized(
         events::near_threshold(call, count, tokens);
     }
     Ok(None)
+}
+
+/// True if a result that passes as it is says that it is an error. Only one that may is read.
+pub(crate) fn says_error(result: &[u8]) -> bool {
+    let says_true = |key: usize| {
+        let behind = result[key + IS_ERROR.len()..].strip_prefix(b"\"").unwrap_or_default();
+        let value = behind.trim_ascii_start().strip_prefix(b":").unwrap_or_default();
+        value.trim_ascii_start().starts_with(b"true")
+    };
+    let may_be =
+        result.len() <= MAX_SEARCHED_BYTES && memmem::find_iter(result, IS_ERROR).any(says_true);
+    let [said] = if may_be { scan::members(result, [IS_ERROR]) } else { [None] };
+    said == Some(b"true".as_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_by_what_the_result_itself_says() {
+        for error in [
+            r#"{"isError":true,"content":[]}"#,
+            r#"{"content":[{"type":"text","text":"no such file"}], "isError" : true}"#,
+            r#"{"structuredContent":{"isError":false},"isError":true}"#,
+        ] {
+            assert!(says_error(error.as_bytes()), "{error}");
+        }
+        for other in [
+            r#"{"content":[],"isError":false}"#,
+            r#"{"content":[{"type":"text","text":"{\"isError\":true}"}]}"#,
+            r#"{"structuredContent":{"isError":true}}"#,
+            r#"{"content":[{"type":"text","text":"isError"}],"isError":"true"}"#,
+            r#"{"content":[],"isError"#,
+            "[]",
+        ] {
+            assert!(!says_error(other.as_bytes()), "{other}");
+        }
+        let long = format!("{{\"isError\":true,\"x\":\"{}\"}}", "x".repeat(MAX_SEARCHED_BYTES));
+        assert!(!says_error(long.as_bytes()), "it is not searched");
+    }
 }

@@ -7,8 +7,6 @@ mod preview;
 
 use std::collections::{HashMap, HashSet};
 
-use forebay_store::facts;
-
 use self::name::Name;
 pub(crate) use self::{
     media::{Media, is_recognised},
@@ -23,41 +21,27 @@ pub(crate) struct Namer {
     counts: HashMap<Name, usize>,
 }
 
-/// A file that is about to be written.
-#[derive(Debug)]
-pub(crate) struct Told {
-    media: Media,
-    name: String,
-}
-
 impl Namer {
     /// Names a file by what it is, and as it is called, if anything says so.
-    pub(crate) fn name(&mut self, media: &Media, called: Option<&str>) -> Told {
+    pub(crate) fn name(&mut self, media: &Media, called: Option<&str>) -> String {
         let name = Name::of(called, media);
         let count = self.counts.entry(name.clone()).or_default();
-        let name = loop {
+        loop {
             *count += 1;
             let numbered = name.numbered(*count);
             if self.taken.insert(numbered.clone()) {
-                break numbered;
+                return numbered;
             }
-        };
-        Told { media: media.clone(), name }
+        }
     }
 }
 
-impl Told {
-    /// What its file ends with.
-    pub(crate) fn extension(&self) -> &str {
-        name::extension(&self.name).unwrap_or(self.media.extension)
-    }
+/// What a file ends with that is called so and is such.
+pub(crate) fn extension<'n>(name: &'n str, media: &Media) -> &'n str {
+    name::extension(name).unwrap_or(media.extension)
+}
 
-    /// What is known of it, now that all of it is there.
-    pub(crate) fn facts(self, block: usize, bytes: &[u8]) -> facts::File {
-        let details = details::of(&self.media.full, bytes);
-        let declared = self.media.declared.map(|other| format!("declared as {other}"));
-        let said: Vec<String> = details.into_iter().chain(declared).collect();
-        let description = (!said.is_empty()).then(|| said.join("; "));
-        facts::File { block, description, media_type: self.media.full, name: self.name }
-    }
+/// What can be said of a file, now that all of it is there.
+pub(crate) fn details(media: &Media, bytes: &[u8]) -> Option<String> {
+    details::of(&media.full, bytes)
 }

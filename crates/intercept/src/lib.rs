@@ -13,6 +13,7 @@ mod events;
 mod file;
 mod linked;
 mod links;
+mod places;
 mod policy;
 mod progress;
 mod reader;
@@ -52,6 +53,7 @@ use serde_json::Value;
 pub use arguments::{command_without_secrets, kept_arguments};
 pub use capture::CaptureError;
 pub use forebay_records::{Inference, Tokenizer};
+pub use linked::{FILE_KEPT, files_table};
 pub use links::{Links, Outputs};
 pub use policy::{
     CLIENT_LIMITS, Caching, ClientLimit, Clients, DEFAULT_THRESHOLD, FilePolicy, Glob, Keeping,
@@ -66,6 +68,7 @@ use crate::{
     capture::{Captured, Of},
     detect::Weight,
     linked::{Linked, Linker},
+    places::Place,
     policy::Limit,
     progress::Steps,
     replace::Replacement,
@@ -163,7 +166,7 @@ impl Keeper {
         limit != Limit::Never
             && !result.is_error
             && result.has_payload()
-            && self.is_read(result.readable_bytes())
+            && self.is_read(bytes_to_read(result))
     }
 
     /// What a result of `call` may have before it is kept.
@@ -220,25 +223,19 @@ impl Keeper {
         );
         written?;
         let profile = profile.transpose()?;
+        let places = captured.take_places();
         let tokens = tokens + result.tokens_of_files(self.policy.tokenizer)?;
         watch.next("summarise");
         steps.next("Summing up the result");
         let viewer = self.policy.viewer(call);
         let payload = profile
             .as_ref()
-            .filter(|_| self.is_read(result.readable_bytes()))
+            .filter(|_| self.is_read(bytes_to_read(result)))
             .map(|profile| captured.payloads.swap_remove(profile.payload));
         let mut finished =
             captured.finish(&Of::call(call), profile.as_ref(), weight, Some(tokens), &viewer)?;
         let advice = self.after_capture.as_ref().map(|after_capture| after_capture.advice());
-        let afterwards = Afterwards {
-            advice: advice.as_deref(),
-            compressed_after: self.shelf.retention().compress_after,
-            is_structured: result.structured.is_some() && result.structured_fate == Fate::Apart,
-            clients: self.policy.clients,
-            opening: None,
-            room: Room::default(),
-        };
+        let afterwards = self.afterwards(advice.as_deref(), result);
         let (links, policy) = (&self.links, &self.policy);
         let linker = Linker { links, policy, store: &store, viewer: &viewer, afterwards };
         let summary = profile.as_ref().map(|profile| (finished.dataset(), profile));
@@ -253,7 +250,8 @@ impl Keeper {
                 });
                 watch.next("summarise");
                 let link = linker.of_main(call, dataset);
-                let read = Read { result, dataset, profile, link, why: waiting.why };
+                let (why, places) = (waiting.why, &places);
+                let read = Read { result, places, dataset, profile, link, why };
                 let written = self.summary_with(reading.insight.as_ref(), &read, afterwards)?;
                 let Some(written) = written else { return Ok(None) };
                 for_programs = written.for_programs;
@@ -266,7 +264,7 @@ impl Keeper {
         };
         let told = match &summary {
             Some(summary) => Cow::Borrowed(summary.text.as_str()),
-            None if tokens > 0 => linked::note(finished.dataset(), afterwards).into(),
+            None if tokens > 0 => linked::note(finished.dataset(), &places, afterwards).into(),
             // Nothing counts that was kept out, nor what is said of it.
             None => Cow::Borrowed(""),
         };
@@ -284,7 +282,7 @@ impl Keeper {
         }
         self.note_kept(call, &dataset, weight.bytes, waiting.why);
         watch.next("link and replace");
-        let files = linker.of_files(call, result, &dataset)?;
+        let files = linker.of_files(call, &places, &dataset)?;
         let link = summary.as_ref().and_then(|_| linker.of_main(call, &dataset));
         events::result_kept(call, dataset.id(), result.whole.bytes(), tokens);
         let (bytes, kept_out) = (dataset.metadata().bytes(), tokens.saturating_sub(summary_tokens));
@@ -302,6 +300,18 @@ impl Keeper {
         let replacement = replace::result(result, replacement)?;
         watch.stop();
         Ok(Some(replacement))
+    }
+
+    /// What a summary of `result` says of what can be done with it.
+    fn afterwards<'a>(&self, advice: Option<&'a str>, result: &ToolResult) -> Afterwards<'a> {
+        Afterwards {
+            advice,
+            compressed_after: self.shelf.retention().compress_after,
+            is_structured: result.structured.is_some() && result.structured_fate == Fate::Apart,
+            clients: self.policy.clients,
+            opening: None,
+            room: Room::default(),
+        }
     }
 
     /// The summary of a result that was read, with what was said of it behind. What stands in the place of
@@ -354,6 +364,8 @@ impl Keeper {
 /// A result that was read.
 struct Read<'r> {
     result: &'r ToolResult,
+    /// Where its files stand.
+    places: &'r [Place],
     dataset: &'r Dataset,
     profile: &'r Profile,
     /// A link to its payload.
@@ -383,7 +395,7 @@ impl Read<'_> {
         let sent = Replacement {
             summary: Some(summary),
             link: self.link.as_ref(),
-            linked: &Linked::unnamed(self.result.binaries.files.len()),
+            linked: &Linked::unnamed(self.places),
             insight: for_programs.as_ref().map(|it| &it.insight),
         };
         let sent = replace::result(self.result, sent)?;
@@ -482,14 +494,19 @@ impl Interceptor for Keeper {
         }
     }
 
-    fn notices(&self, moment: &Moment<'_>) {
+    fn notices(&self, moment: &Moment<'_>, text: Option<&[u8]>) {
         if let Moment::Answer(SubjectKind::Result, call, bytes) = moment {
             self.usage.saw(call, *bytes);
             // What becomes of the others is seen when they have been looked at.
             if call.tool().is_some() && !call.is_inner() && !self.watches(moment) {
-                let is_never = self.limit(call) == Limit::Never;
-                let why = if is_never { usage::Why::Never } else { usage::Why::Short };
-                self.usage.became(call, *bytes, Outcome::Passed, why, None);
+                let (outcome, why) = if text.is_some_and(detect::says_error) {
+                    (Outcome::Failed, usage::Why::Error)
+                } else if self.limit(call) == Limit::Never {
+                    (Outcome::Passed, usage::Why::Never)
+                } else {
+                    (Outcome::Passed, usage::Why::Short)
+                };
+                self.usage.became(call, *bytes, outcome, why, None);
             }
         }
     }
@@ -574,6 +591,13 @@ impl Interceptor for Keeper {
         let changed = replace::tool_list(&list, self.policy.output_schema, may_be_replaced);
         Ok(changed.map_or(Verdict::Pass, Verdict::Replace))
     }
+}
+
+/// How many bytes of a result there are to be read. Text and structured content hold the same data as a rule: the
+/// longer of the two counts.
+fn bytes_to_read(result: &ToolResult) -> u64 {
+    let structured: u64 = result.structured_pieces().map(|piece| piece.end - piece.start).sum();
+    structured.max(result.readable_bytes().saturating_sub(structured))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     CaptureError, Links, Policy, file,
-    result::ToolResult,
+    places::Place,
     save::{self, Made, Named},
     summarise::{self, Afterwards, Tools},
 };
@@ -20,24 +20,30 @@ use crate::{
 pub(crate) struct Linked {
     /// What is said of them where no summary is.
     pub(crate) note: String,
+    /// Where each can be fetched.
+    pub(crate) uris: Vec<String>,
+    /// At their places.
     pub(crate) files: Vec<LinkedFile>,
     /// What stands there instead of links, if there are many.
     pub(crate) table: Option<Table>,
 }
 
 impl Linked {
-    /// What stands for so many files before they have links, no longer than these.
-    pub(crate) fn unnamed(count: usize) -> Self {
+    /// What stands for files before they have links, no longer than these.
+    pub(crate) fn unnamed(places: &[Place]) -> Self {
         let block = || json!({"type": "resource_link"});
-        let file = || LinkedFile { uri: String::new(), block: block(), shown: None };
-        Self { note: String::new(), files: (0..count).map(|_| file()).collect(), table: None }
+        let file = |place: &Place| LinkedFile { binary: place.binary, block: block(), shown: None };
+        let uris = vec![String::new(); places.len()];
+        let files = places.iter().map(file).collect();
+        Self { note: String::new(), uris, files, table: None }
     }
 }
 
-/// A file of a result, as a client sees it.
+/// A file of a result at one of its places, as a client sees it.
 #[derive(Debug)]
 pub(crate) struct LinkedFile {
-    pub(crate) uri: String,
+    /// Which of the result's binary strings stood there.
+    pub(crate) binary: usize,
     /// The block of content that it is, as JSON.
     pub(crate) block: Value,
     /// A block that shows it, too.
@@ -63,15 +69,20 @@ pub(crate) struct Linker<'a> {
     pub(crate) afterwards: Afterwards<'a>,
 }
 
-/// What is said of the files of a dataset where no summary is.
-pub(crate) fn note(dataset: &Dataset, afterwards: Afterwards<'_>) -> String {
-    let tools = afterwards.advice.map_or(Tools::None, |_| Tools::Offered);
-    summarise::files(dataset.id(), &artifacts(dataset), tools)
+/// How a text begins that stands in the place of a file, for a client that takes no links.
+pub const FILE_KEPT: &str = "File kept: ";
+
+/// What the table of the files of a tool's result is called.
+pub fn files_table(tool: &str) -> String {
+    format!("{tool}_files")
 }
 
-fn artifacts(dataset: &Dataset) -> Vec<Artifact> {
-    let blocks = dataset.facts().files.iter().map(|file| file.block);
-    blocks.filter_map(|block| dataset.artifact(block)).collect()
+/// What is said of the files of a dataset where no summary is.
+pub(crate) fn note(dataset: &Dataset, places: &[Place], afterwards: Afterwards<'_>) -> String {
+    let tools = afterwards.advice.map_or(Tools::None, |_| Tools::Offered);
+    let artifacts: Vec<Artifact> =
+        places.iter().filter_map(|place| place.artifact(dataset)).collect();
+    summarise::files(dataset.id(), &artifacts, tools)
 }
 
 impl Linker<'_> {
@@ -79,20 +90,22 @@ impl Linker<'_> {
     pub(crate) fn of_files(
         &self,
         call: &Call,
-        result: &ToolResult,
+        places: &[Place],
         dataset: &Dataset,
     ) -> Result<Linked, CaptureError> {
-        let artifacts = artifacts(dataset);
-        let is_many = artifacts.len() > self.policy.files.gather_above;
-        let table = if is_many { Some(self.table(call, result, dataset)?) } else { None };
-        let file = |artifact: &Artifact| {
-            let shown = if is_many { None } else { self.shown(dataset, artifact) };
-            let (uri, block) =
-                (self.links.uri(dataset, artifact), self.block(call, dataset, artifact));
-            LinkedFile { uri, block, shown }
+        let is_many = places.len() > self.policy.files.gather_above;
+        let table = if is_many { Some(self.table(call, places, dataset)?) } else { None };
+        let file = |place: &Place| {
+            let artifact = place.artifact(dataset)?;
+            let shown = self.shown(dataset, &artifact);
+            let block = self.block(call, dataset, &artifact);
+            Some(LinkedFile { binary: place.binary, block, shown })
         };
-        let files = artifacts.iter().map(file).collect();
-        Ok(Linked { note: note(dataset, self.afterwards), files, table })
+        let files = if is_many { Vec::new() } else { places.iter().filter_map(file).collect() };
+        let blocks = dataset.facts().files.iter().map(|file| file.block);
+        let kept = blocks.filter_map(|block| dataset.artifact(block));
+        let uris = kept.map(|artifact| self.links.uri(dataset, &artifact)).collect();
+        Ok(Linked { note: note(dataset, places, self.afterwards), uris, files, table })
     }
 
     /// A link to the payload that the summary of `dataset` is about, for a client that takes one.
@@ -106,7 +119,7 @@ impl Linker<'_> {
         if call.takes_links() {
             return self.links.block(dataset, artifact);
         }
-        let mut text = format!("File kept: {}", summarise::file(dataset.id(), artifact));
+        let mut text = format!("{FILE_KEPT}{}", summarise::file(dataset.id(), artifact));
         let uri = self.links.uri(dataset, artifact);
         if !text.ends_with(&uri) {
             text = format!("{text}, and for a while at {uri}");
@@ -129,29 +142,32 @@ impl Linker<'_> {
     fn table(
         &self,
         call: &Call,
-        result: &ToolResult,
+        places: &[Place],
         dataset: &Dataset,
     ) -> Result<Table, CaptureError> {
-        let rows: Vec<Value> = artifacts(dataset)
-            .into_iter()
-            .enumerate()
-            .map(|(index, artifact)| {
+        let rows: Vec<Value> = places
+            .iter()
+            .filter_map(|place| {
+                let artifact = place.artifact(dataset)?;
                 // A URL would lead nowhere after a while.
                 let address = Address::of(dataset.id(), artifact.block).to_string();
-                let row = BTreeMap::from([
+                let mut row = BTreeMap::from([
                     ("name", Value::from(artifact.name.as_str())),
                     ("mimeType", artifact.media_type.as_str().into()),
                     ("size", artifact.bytes.into()),
                     ("uri", address.into()),
                     ("description", artifact.description.clone().into()),
                     ("block", artifact.block.into()),
-                    ("position", result.position(index).into()),
+                    ("position", place.position.into()),
                 ]);
-                json!(row)
+                if let Some(own) = place.tellable_address() {
+                    row.insert("resource", own.into());
+                }
+                Some(json!(row))
             })
             .collect();
         let json = serde_json::to_vec(&rows).map_err(io::Error::from)?;
-        let name = format!("{}_files", call.tool().unwrap_or_default());
+        let name = files_table(call.tool().unwrap_or_default());
         let named = Named { name: &name, server: call.upstream.as_str() };
         let made_from = vec![dataset.id().to_string()];
         let Self { policy, store, viewer, .. } = self;

@@ -17,6 +17,9 @@ pub trait Outputs: Send + Sync {
 
     /// What a URL of ours leads to, or has led to; `None` if it is none.
     fn address(&self, url: &str) -> Option<Address>;
+
+    /// True if a URL begins as ours do, whatever its key.
+    fn is_own(&self, url: &str) -> bool;
 }
 
 /// Links to payloads: by URLs where there are [`Outputs`], else by addresses.
@@ -59,6 +62,11 @@ impl Links {
     /// The payload that a URL of ours leads to.
     pub fn address(&self, url: &str) -> Option<Address> {
         self.outputs.as_ref()?.address(url)
+    }
+
+    /// True if a URL begins as ours do, and so is nobody else's.
+    pub fn is_own(&self, url: &str) -> bool {
+        self.outputs.as_ref().is_some_and(|outputs| outputs.is_own(url))
     }
 
     /// A payload as a block of content.

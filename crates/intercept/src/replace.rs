@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use crate::{
     binary::{Binary, Quotes},
     linked::{Linked, LinkedFile, Table},
+    places::is_tellable,
     policy::OutputSchema,
     result::{Block, Fate, ToolResult},
     summarise::{Summary, findings},
@@ -28,6 +29,9 @@ use crate::{
 
 /// Under which name a link's `_meta` says how the resource was called that it stands for.
 const OWN_URI: &str = "forebay/uri";
+
+/// Stands where a block stood that should have been a file.
+const DAMAGED: &str = "The data of the image, sound or blob that stood here are no base64: they were kept as the text that they are.";
 
 /// What stands in the place of what was kept.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +112,7 @@ fn with_addresses(result: &ToolResult, span: &Range<u64>, linked: &Linked) -> io
     for piece in result.binaries.around(span) {
         out.extend_from_slice(&result.json_at(&piece)?);
         if let Some(Binary { file, encoded, .. }) = files.next() {
-            let uri = inside_string(&linked.files[*file].uri);
+            let uri = inside_string(&linked.uris[*file]);
             let uri = match encoded.quotes {
                 Quotes::Plain => uri,
                 Quotes::Escaped => inside_string(&uri),
@@ -167,7 +171,7 @@ fn content(result: &ToolResult, replacement: Replacement<'_>) -> io::Result<Vec<
     let Replacement { mut summary, link, linked, insight: _ } = replacement;
     let mut blocks = Vec::new();
     let mut table = linked.table.as_ref();
-    let mut is_linked = vec![false; linked.files.len()];
+    let mut is_linked = HashSet::new();
     for block in &result.blocks {
         match block.fate {
             Fate::Stays => blocks.push(with_addresses(result, &block.span, linked)?),
@@ -176,24 +180,29 @@ fn content(result: &ToolResult, replacement: Replacement<'_>) -> io::Result<Vec<
                     blocks.push(summary_in(result, block, &summary.text)?);
                     blocks.extend(link.map(json_of));
                 }
-            }
-            Fate::Linked { file } => {
-                is_linked[file] = true;
-                match (&linked.table, table.take()) {
-                    (Some(_), Some(table)) => blocks.extend(table_in(table)),
-                    (Some(_), None) => {}
-                    (None, _) => blocks.extend(link_in(result, block, &linked.files[file])?),
+                if block.is_damaged {
+                    blocks.push(text_block(DAMAGED));
                 }
             }
+            Fate::Linked { binary } => match (&linked.table, table.take()) {
+                (Some(_), Some(table)) => blocks.extend(table_in(table)),
+                (Some(_), None) => {}
+                (None, _) => {
+                    is_linked.insert(binary);
+                    if let Some(file) = linked.files.iter().find(|file| file.binary == binary) {
+                        blocks.extend(link_in(result, block, file)?);
+                    }
+                }
+            },
         }
     }
-    // Those that stand in structured content alone.
+    // Those that stand in JSON alone.
     match (&linked.table, table) {
         (Some(_), Some(table)) => blocks.extend(table_in(table)),
         (Some(_), None) => {}
         (None, _) => {
-            let others = linked.files.iter().zip(is_linked).filter(|(_, is_linked)| !is_linked);
-            others.for_each(|(file, _)| blocks.push(json_of(&file.block)));
+            let others = linked.files.iter().filter(|file| !is_linked.contains(&file.binary));
+            others.for_each(|file| blocks.push(json_of(&file.block)));
         }
     }
     match (replacement.summary, summary) {
@@ -265,13 +274,6 @@ fn meta_of(result: &ToolResult, block: &Block, own: Option<&str>) -> io::Result<
     let own = own.map(|own| format!("\"{OWN_URI}\":{}", Value::from(own)));
     members.extend(own.map(String::into_bytes));
     Ok(members)
-}
-
-/// True if an address is short, and says nothing that should not be read: a password, or a key.
-fn is_tellable(address: &str) -> bool {
-    const MAX_BYTES: usize = 80;
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"@?#\"<>`\\".contains(&byte);
-    address.len() <= MAX_BYTES && address.bytes().all(is_plain)
 }
 
 /// A text block with the summary as its text; its annotations and all else stay.

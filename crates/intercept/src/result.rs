@@ -15,7 +15,7 @@ use forebay_records::Tokenizer;
 use forebay_wire::scan::{self, Outline, Value};
 
 use crate::{
-    binary::{Binaries, Binary, Candidate, Quotes},
+    binary::{Binaries, Candidate, Look, Quotes},
     policy::{FilePolicy, Origin},
     unescape,
 };
@@ -52,6 +52,8 @@ pub(crate) struct Block {
     pub(crate) annotations: Option<Range<u64>>,
     /// Its `_meta`, and that of the resource in it.
     pub(crate) meta: Vec<Range<u64>>,
+    /// It says that it is an image, a sound or a blob, and is a text, for its data are no base64.
+    pub(crate) is_damaged: bool,
     /// What becomes of it if the result is kept.
     pub(crate) fate: Fate,
 }
@@ -67,8 +69,8 @@ pub(crate) enum Fate {
     Gathered,
     /// It is one of many links that are a payload together.
     Listed,
-    /// It is this one of the result's files, and becomes a link.
-    Linked { file: usize },
+    /// It is this one of the result's binary strings, and becomes a link.
+    Linked { binary: usize },
 }
 
 /// A text shorter than this is no payload of its own.
@@ -176,8 +178,10 @@ impl ToolResult {
             if is_taken || !is_wanted(candidate.origin) {
                 continue;
             }
-            if let Some(binary) = self.binaries.consider(&self.whole, candidate, &limit)? {
-                block.fate = Fate::Linked { file: self.binaries.all[binary].file };
+            match self.binaries.consider(&self.whole, candidate, &limit)? {
+                Look::File(binary) => block.fate = Fate::Linked { binary },
+                Look::Short => {}
+                Look::Other => block.take_as_text(&self.whole)?,
             }
         }
         Ok(())
@@ -275,16 +279,6 @@ impl ToolResult {
         self.readable().map(|span| span.end - span.start).sum()
     }
 
-    /// Which block of content a file stood in, from 0; `None` if it is in structured content alone.
-    pub(crate) fn position(&self, file: usize) -> Option<usize> {
-        let mut places = self.binaries.all.iter().filter(|binary| binary.file == file);
-        places.find_map(|Binary { inside, .. }| {
-            let holds =
-                |block: &Block| block.span.start <= inside.start && inside.end <= block.span.end;
-            self.blocks.iter().position(holds)
-        })
-    }
-
     /// About how many tokens the files have that stand in it as text. Clients count images and sounds in
     /// ways of their own, and show no blobs.
     pub(crate) fn tokens_of_files(&self, tokenizer: Tokenizer) -> io::Result<u64> {
@@ -295,9 +289,9 @@ impl ToolResult {
             places.all(|binary| matches!(binary.origin, Origin::Text | Origin::Structured))
         };
         let mut tokens = 0;
-        for (file, draft) in self.binaries.files.iter().enumerate() {
+        for (file, binary) in self.binaries.files.iter().enumerate() {
             if is_text(file) {
-                let Range { start, end } = all[draft.binary].encoded.letters;
+                let Range { start, end } = all[*binary].encoded.letters;
                 let head = self.json_at(&(start..end.min(start + LOOKED_AT)))?;
                 tokens += tokenizer.about(&head) * (end - start) / head.len().max(1) as u64;
             }
@@ -309,6 +303,21 @@ impl ToolResult {
     pub(crate) fn structured_pieces(&self) -> impl Iterator<Item = Range<u64>> {
         let pieces = self.structured.as_ref().map(|span| self.binaries.around(span));
         pieces.unwrap_or_default().into_iter()
+    }
+}
+
+impl Block {
+    /// Takes what should be base64 and is not as the text that it is, if it is long.
+    fn take_as_text(&mut self, whole: &Payload) -> io::Result<()> {
+        if let (Some(Candidate { string, .. }), None) = (&self.candidate, &self.text)
+            && is_long(string)
+            && is_string(whole, string)?
+        {
+            self.text = Some(string.clone());
+            self.is_damaged = true;
+            self.fate = Fate::Apart;
+        }
+        Ok(())
     }
 }
 
@@ -371,6 +380,7 @@ fn blocks(whole: &Payload, content: &Range<u64>) -> io::Result<Option<Vec<Block>
             candidate,
             annotations: annotations.map(|value| absolute(value.span)),
             meta,
+            is_damaged: false,
             fate: if is_long { Fate::Apart } else { Fate::Stays },
         })
     });

@@ -11,7 +11,7 @@ use forebay_proxy::{
     telemetry,
 };
 use forebay_records::tokens_up_to;
-use forebay_store::{Counts, Dataset, Durability, Filter, Noted, Passed, Retention, Store};
+use forebay_store::{Counts, Dataset, Durability, Event, Filter, Noted, Passed, Retention, Store};
 use forebay_wire::Line;
 use serde_json::{Value, json};
 
@@ -179,6 +179,36 @@ fn records_in_a_text_block_are_kept_and_described() {
         serde_json::to_string_pretty(&json!([description.summary, description.facts.tables]))
             .unwrap()
     );
+}
+
+/// Reads what is over its threshold, counts that, and says nothing.
+#[derive(Default)]
+struct Silent(Mutex<usize>);
+
+impl Reader for Silent {
+    fn threshold_bytes(&self) -> u64 {
+        2_048
+    }
+
+    fn read(&self, _: &Asked<'_>) -> Reading {
+        *self.0.lock() += 1;
+        Reading::nothing()
+    }
+}
+
+#[test]
+fn the_same_data_as_text_and_structured_counts_once_for_whoever_reads() {
+    let mut bench = Bench::new();
+    bench.keeper.policy.threshold = Some(1_000_000);
+    let reader: Arc<Silent> = Arc::default();
+    bench.keeper = bench.keeper.read_by(reader.clone());
+    let read = |data: &Value| {
+        let text = json!([{"type": "text", "text": data.to_string()}]);
+        bench.result_of("list", &json!({"content": text, "structuredContent": data}).to_string());
+        std::mem::take(&mut *reader.0.lock())
+    };
+    assert_eq!(read(&json!({"note": "fine weather ".repeat(140)})), 0, "1,820 bytes, twice");
+    assert_eq!(read(&json!({"note": "fine weather ".repeat(160)})), 1, "2,080 bytes, twice");
 }
 
 #[test]
@@ -573,15 +603,15 @@ fn an_estimate_is_a_token_for_every_three_bytes() {
 fn a_capture_is_counted_soon_with_all_that_came_before() {
     let bench = Bench::new();
     let notice = |tool: &str, bytes| {
-        bench.keeper.notices(&Moment::Answer(SubjectKind::Result, &call(tool), bytes));
+        bench.keeper.notices(&Moment::Answer(SubjectKind::Result, &call(tool), bytes), None);
     };
     notice("small", 100);
     notice("list", 70_000);
     notice("small", 20);
     // No results.
-    bench.keeper.notices(&Moment::Answer(SubjectKind::ToolList, &call("list"), 9));
+    bench.keeper.notices(&Moment::Answer(SubjectKind::ToolList, &call("list"), 9), None);
     let params = Payload::from(b"{}".to_vec());
-    bench.keeper.notices(&Moment::Call(&call("list"), &Params::from(&params)));
+    bench.keeper.notices(&Moment::Call(&call("list"), &Params::from(&params)), None);
     assert_eq!(bench.written.lock().len(), 0, "nothing but in memory");
     let (replacement, dataset) = bench.kept(&text_result(&orders(300).to_string()));
     bench.keeper.usage.write_down();
@@ -601,6 +631,32 @@ fn a_capture_is_counted_soon_with_all_that_came_before() {
     assert_eq!(bench.store().usage(None).unwrap()[0].counts, captured);
     bench.keeper.usage.write_down();
     assert_eq!(bench.written.lock().len(), 0, "each is written once");
+}
+
+#[test]
+fn a_short_error_of_a_tool_is_noted_as_one() {
+    let events: Arc<Mutex<Vec<Event>>> = Arc::default();
+    let noted = events.clone();
+    let usage = Usage::new(move |_, noticed| {
+        noted.lock().extend(noticed.events.iter().cloned());
+        Ok(())
+    });
+    let home = tempfile::tempdir().unwrap();
+    let shelf = Shelf::new(home.path(), Durability::RightAfter, Retention::default());
+    let keeper = Keeper::new(Arc::new(shelf), Policy::default(), router(), Arc::new(usage));
+    for text in [r#"{"content":[],"isError":true}"#, r#"{"content":[],"isError":false}"#] {
+        let call = call("list");
+        let moment = Moment::Answer(SubjectKind::Result, &call, text.len() as u64);
+        assert!(!keeper.watches(&moment), "it is short");
+        keeper.notices(&moment, Some(text.as_bytes()));
+    }
+    keeper.usage.write_down();
+    let told: Vec<_> = events.lock().iter().map(|it| (it.outcome, it.why.clone())).collect();
+    let of = |outcome, why: &str| (outcome, why.to_owned());
+    assert_eq!(
+        told,
+        [of(Outcome::Failed, "an error of the server's"), of(Outcome::Passed, "short enough")]
+    );
 }
 
 #[test]

@@ -14,46 +14,60 @@ use crate::{
     given::Given,
     problem::Problem,
     reply::{moved, with},
+    visible::named,
 };
 
 pub(crate) fn act(pages: &Pages, path: &str, form: &Given) -> Result<Response<Bytes>, Problem> {
     let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
     match steps.as_slice() {
         ["dataset", id, what] => {
-            change(pages, id, what, form)?;
-            let usual =
-                if *what == "delete" { "/shelf".to_owned() } else { format!("/dataset/{id}") };
-            Ok(moved(&back(form).unwrap_or(usual), None))
+            let page = format!("/dataset/{id}");
+            let back = back(form);
+            change(pages, id, what, form)
+                .map_err(|problem| problem.asked_on(back.clone().unwrap_or(page.clone())))?;
+            let usual = if *what == "delete" { "/shelf".to_owned() } else { page };
+            Ok(moved(&back.unwrap_or(usual), None))
         }
-        ["shelf"] => on_shelf(pages, form),
-        ["servers"] => {
-            let live = pages.around.live();
-            let Live::Group(live) = &live else {
-                return Err(Problem::refused(
-                    crate::servers::why_not_anew(&live).unwrap_or_default(),
-                ));
-            };
-            let name = form.get("restart").unwrap_or_default();
-            if !live.standings().iter().any(|standing| standing.name.as_str() == name) {
-                return Err(Problem::missing(format!("There is no server {name}.")));
-            }
-            live.restart(&UpstreamName::new(name));
-            Ok(moved("/servers", None))
+        ["shelf"] => {
+            let back = back(form).unwrap_or_else(|| "/shelf".to_owned());
+            on_shelf(pages, form, &back).map_err(|problem| problem.asked_on(back))
         }
+        ["servers"] => restart(pages, form).map_err(|it| it.asked_on("/servers".to_owned())),
         _ => Err(Problem::missing("There is nothing to change.")),
     }
 }
 
+/// Starts a server anew that is under way here.
+fn restart(pages: &Pages, form: &Given) -> Result<Response<Bytes>, Problem> {
+    let live = pages.around.live();
+    let Live::Group(group) = &live else {
+        return Err(Problem::refused(crate::servers::why_not_anew(&live).unwrap_or_default()));
+    };
+    let name = form.get("restart").unwrap_or_default();
+    let standings = live.standings();
+    if !standings.iter().any(|standing| standing.name.as_str() == name) {
+        let name = named(name);
+        return Err(Problem::missing(if standings.is_empty() {
+            format!(
+                "{name} cannot be started anew: no client is connected, so no server is started."
+            )
+        } else {
+            format!("{name} cannot be started anew: there is no server of that name here.")
+        }));
+    }
+    group.restart(&UpstreamName::new(name));
+    Ok(moved("/servers", None))
+}
+
 /// What is done with all datasets that are chosen on the shelf.
-fn on_shelf(pages: &Pages, form: &Given) -> Result<Response<Bytes>, Problem> {
+fn on_shelf(pages: &Pages, form: &Given, back: &str) -> Result<Response<Bytes>, Problem> {
     let ids: Vec<&str> = form.all("id").collect();
-    let back = back(form).unwrap_or_else(|| "/shelf".to_owned());
     let what = form.get("what").unwrap_or_default();
     if ids.is_empty() {
         return Err(Problem::refused("Choose datasets first, by the boxes before them."));
     }
     if what == "delete" && form.get("confirmed").is_none() {
-        let page = Confirmation::of_many(pages, &ids, back)?.render()?;
+        let page = Confirmation::of_many(pages, &ids, back.to_owned())?.render()?;
         return Ok(with(StatusCode::OK, "text/html; charset=utf-8", page.into()));
     }
     let (mut done, mut failed) = (0, Vec::new());
@@ -64,7 +78,7 @@ fn on_shelf(pages: &Pages, form: &Given) -> Result<Response<Bytes>, Problem> {
         }
     }
     match (done, failed.pop()) {
-        (_, None) => Ok(moved(&back, None)),
+        (_, None) => Ok(moved(back, None)),
         (0, Some(problem)) => Err(problem),
         (done, Some(last)) => {
             failed.push(last);

@@ -1,6 +1,6 @@
 //! What the page is told by the program that it is part of.
 
-use forebay_proxy::upstream::GroupSettings;
+use forebay_proxy::upstream::{GroupSettings, Standing};
 use forebay_store::Retention;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -44,6 +44,18 @@ pub enum Live {
     Elsewhere,
     /// None.
     Nothing,
+}
+
+impl Live {
+    /// How the servers stand that are under way: those of a group are until its last client has left.
+    pub(crate) fn standings(&self) -> Arc<[Standing]> {
+        match self {
+            Self::Group(group) if group.is_under_way() => group.standings(),
+            Self::Group(_) | Self::ForEachSession | Self::Elsewhere | Self::Nothing => {
+                Arc::default()
+            }
+        }
+    }
 }
 
 /// All that was found, and when.

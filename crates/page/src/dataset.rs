@@ -4,6 +4,7 @@
 
 pub(crate) mod cell;
 pub(crate) mod chart;
+mod columns;
 pub(crate) mod damaged;
 pub(crate) mod export;
 pub(crate) mod fields;
@@ -163,7 +164,9 @@ impl Head {
     /// How large it is, in one line.
     fn extent(&self) -> String {
         let records = self.records.map(|records| counted(records, "record"));
-        let tokens = self.tokens.map(|tokens| format!("about {} tokens", grouped(tokens)));
+        // Files have none that could be counted.
+        let tokens = self.tokens.filter(|tokens| *tokens > 0);
+        let tokens = tokens.map(|tokens| format!("about {} tokens", grouped(tokens)));
         let all = records.into_iter().chain([size(self.bytes)]).chain(tokens);
         all.collect::<Vec<_>>().join(" · ")
     }
@@ -210,5 +213,5 @@ fn tables(dataset: &Dataset) -> Vec<Table> {
 
 /// A tag that somebody has written.
 pub(crate) fn tag(text: &str) -> Result<Tag, Problem> {
-    Tag::parse(text.trim()).map_err(|why| Problem::refused(format!("{why}.")))
+    Tag::parse(text.trim()).map_err(|why| Problem::refused(format!("{}.", why.replace('`', ""))))
 }

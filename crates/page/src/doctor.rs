@@ -10,6 +10,7 @@ use crate::{
     Examination, Finding, Pages, Weight,
     frame::{Frame, Section},
     given::Given,
+    problem::Problem,
 };
 
 /// What was found is shown again for so long, unless somebody asks: to look starts processes and reads what was kept.
@@ -49,7 +50,8 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    pub(crate) fn of(pages: &Pages, given: &Given) -> Self {
+    pub(crate) fn of(pages: &Pages, given: &Given) -> Result<Self, Problem> {
+        let given = given.only(&["again"])?;
         let now = Timestamp::now();
         let is_good = |last: &Examination| now.duration_since(last.at) < GOOD_FOR;
         let known = pages.examined.get().filter(is_good).filter(|_| given.get("again").is_none());
@@ -61,7 +63,7 @@ impl Doctor {
         });
         let home = pages.around.home().display().to_string();
         let frame = Frame::new(Section::Doctor, "Doctor");
-        Self { frame, home, looked_at: at, verdict, findings }
+        Ok(Self { frame, home, looked_at: at, verdict, findings })
     }
 
     fn time(&self) -> String {

@@ -259,7 +259,10 @@ fn wanted(request: &Request<Bytes>) -> String {
         }
         // With a token in the address that is not ours.
         (&Method::GET, "/" | "/login" | "/now/calls") => None,
-        (&Method::GET, _) => uri.path_and_query().map(ToString::to_string),
+        // No page but the first understands a token.
+        (&Method::GET, _) => {
+            Some(Given::of(uri.query().unwrap_or_default()).without("token").at(uri.path()))
+        }
         _ => None,
     };
     wanted.filter(|path| crate::given::is_local(path)).unwrap_or_else(|| "/".to_owned())

@@ -4,7 +4,7 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::problem::Problem;
+use crate::{problem::Problem, visible::named};
 
 /// Names and values, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,11 +74,23 @@ impl Given {
         self.get(name).filter(|place| is_local(place))
     }
 
-    /// Only these names.
-    pub(crate) fn only(&self, names: &[&str]) -> Self {
-        let is_wanted =
-            |(name, value): &&(String, String)| names.contains(&name.as_str()) && !value.is_empty();
-        Self(self.0.iter().filter(is_wanted).cloned().collect())
+    /// The same without what is empty. A name that is none of these is refused.
+    pub(crate) fn only(&self, names: &[&str]) -> Result<Self, Problem> {
+        if let Some((other, _)) = self.0.iter().find(|(name, _)| !names.contains(&name.as_str())) {
+            let there_are = match names {
+                [] => "this page has none.".to_owned(),
+                [one] => format!("there is {one}."),
+                [rest @ .., last] => format!("there are {} and {last}.", rest.join(", ")),
+            };
+            let other = named(other);
+            return Err(Problem::refused(format!("There is no parameter {other}: {there_are}")));
+        }
+        Ok(Self(self.0.iter().filter(|(_, value)| !value.is_empty()).cloned().collect()))
+    }
+
+    /// Refuses every name.
+    pub(crate) fn nothing(&self) -> Result<(), Problem> {
+        self.only(&[]).map(drop)
     }
 
     /// The pairs, for the hidden fields of a form.
@@ -134,7 +146,18 @@ mod tests {
         assert_eq!(given.without_value("where", "a").to_string(), "where=b&sort=c&page=");
         assert_eq!(given.with("where", "d").to_string(), "sort=c&page=&where=d");
         assert_eq!((given.get("page"), given.get("sort")), (None, Some("c")));
-        assert_eq!(given.only(&["sort", "page"]).to_string(), "sort=c");
+        let whole = given.only(&["where", "sort", "page"]).unwrap();
+        assert_eq!(whole.to_string(), "where=a&where=b&sort=c");
+    }
+
+    #[test]
+    fn a_name_that_is_not_known_is_refused() {
+        let given = Given::of("tool=a&tol=b");
+        let refused = |names: &[&str]| given.only(names).unwrap_err().what().to_owned();
+        assert_eq!(refused(&["tool", "day"]), "There is no parameter tol: there are tool and day.");
+        assert_eq!(refused(&["tool"]), "There is no parameter tol: there is tool.");
+        assert_eq!(refused(&[]), "There is no parameter tool: this page has none.");
+        assert!(Given::of("=x").nothing().is_err() && Given::of("").nothing().is_ok());
     }
 
     #[test]

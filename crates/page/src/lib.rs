@@ -98,28 +98,48 @@ impl Pages {
     ) -> Result<Response<Bytes>, Problem> {
         let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
         match steps.as_slice() {
-            [] | ["now"] => shown(&now::Now::of(self)?, twin),
-            ["now", "calls"] => shown(&now::Calls::of(self)?, twin),
+            // The token may stand in it, though it is not asked for here.
+            [] | ["now"] => {
+                given.only(&["token"])?;
+                shown(&now::Now::of(self)?, twin)
+            }
+            ["now", "calls"] => {
+                given.nothing()?;
+                shown(&now::Calls::of(self)?, twin)
+            }
             ["shelf"] => shelf::answer(self, given, twin),
-            ["dataset", id] => dataset::damaged::answer(self, id, twin),
+            ["dataset", id] => {
+                given.nothing()?;
+                dataset::damaged::answer(self, id, twin)
+            }
             ["dataset", id, "rows"] => dataset::rows::answer(self, id, given, twin, asker),
             ["dataset", id, "fields"] => {
                 shown(&dataset::fields::Fields::of(self, id, given, asker)?, twin)
             }
-            ["dataset", id, "sql"] => {
-                shown(&dataset::sql::Asked::of(self, id, given, asker)?, twin)
-            }
+            ["dataset", id, "sql"] => dataset::sql::answer(self, id, given, twin, asker),
             ["dataset", id, "original"] => {
                 shown(&dataset::original::Original::of(self, id, given)?, twin)
             }
             ["dataset", id, "chart.svg"] => dataset::chart::answer(self, id, given, asker),
-            ["dataset", id, "file", block] => dataset::file::answer(self, id, block),
+            ["dataset", id, "file", block] => {
+                given.nothing()?;
+                dataset::file::answer(self, id, block)
+            }
             ["dataset", id, "export"] => dataset::export::answer(self, id, given, asker),
-            ["dataset", id, "delete"] => shown(&dataset::remove::Confirmation::of(self, id)?, twin),
+            ["dataset", id, "delete"] => {
+                given.nothing()?;
+                shown(&dataset::remove::Confirmation::of(self, id)?, twin)
+            }
             ["savings"] => shown(&savings::Savings::of(self, given)?, twin),
-            ["servers"] => shown(&servers::Servers::of(self)?, twin),
-            ["settings"] => shown(&settings::Settings::of(self), twin),
-            ["doctor"] => shown(&doctor::Doctor::of(self, given), twin),
+            ["servers"] => {
+                given.nothing()?;
+                shown(&servers::Servers::of(self)?, twin)
+            }
+            ["settings"] => {
+                given.nothing()?;
+                shown(&settings::Settings::of(self), twin)
+            }
+            ["doctor"] => shown(&doctor::Doctor::of(self, given)?, twin),
             _ => Err(Problem::missing("There is no such page.")),
         }
     }

@@ -11,6 +11,7 @@ use crate::{
     frame::{Frame, Section},
     percent::percent,
     problem::Problem,
+    visible::named,
 };
 
 /// How many calls are shown.
@@ -120,7 +121,7 @@ impl Today {
             (grouped(self.results), "results today"),
             (grouped(self.captured), "of them kept"),
             (short(self.tokens_kept_out), "tokens kept out today"),
-            (size(self.stored_bytes), "on disk at most"),
+            (format!("≤ {}", size(self.stored_bytes)), "on disk"),
         ]
     }
 }
@@ -192,11 +193,7 @@ fn attention(pages: &Pages, today: &Today, calls: &[Event]) -> Vec<Finding> {
     let failed: Vec<&Event> =
         calls.iter().filter(|event| event.outcome == Outcome::Failed).collect();
     if let Some(last) = failed.first() {
-        let what = if last.tool.is_empty() {
-            format!("a request to {}", last.server)
-        } else {
-            format!("{} of {}", last.tool, last.server)
-        };
+        let what = format!("{} of {}", named(&last.tool), named(&last.server));
         all.push(Finding {
             area: "Calls",
             weight: Weight::Warning,

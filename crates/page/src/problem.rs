@@ -19,6 +19,8 @@ pub(crate) struct Problem {
     what: String,
     /// What stands above it, if not what follows from the status.
     heading: Option<&'static str>,
+    /// Where whoever asked comes from.
+    back: Option<String>,
 }
 
 #[derive(Template, Serialize)]
@@ -29,27 +31,39 @@ struct Page {
     #[serde(skip)]
     heading: &'static str,
     error: String,
+    #[serde(skip)]
+    back: Option<String>,
 }
 
 impl Problem {
     /// What was asked for is not there.
     pub(crate) fn missing(what: impl Into<String>) -> Self {
-        Self { status: StatusCode::NOT_FOUND, what: what.into(), heading: None }
+        Self { status: StatusCode::NOT_FOUND, what: what.into(), heading: None, back: None }
     }
 
     /// What was asked for cannot be.
     pub(crate) fn refused(what: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, what: what.into(), heading: None }
+        Self { status: StatusCode::BAD_REQUEST, what: what.into(), heading: None, back: None }
     }
 
     /// Some of what was to be changed is, and some is not.
     pub(crate) fn partly(what: String) -> Self {
-        Self { status: StatusCode::CONFLICT, what, heading: Some("Partly done") }
+        Self { status: StatusCode::CONFLICT, what, heading: Some("Partly done"), back: None }
     }
 
     /// The same where something was to be changed, and nothing was.
     pub(crate) fn unchanged(self) -> Self {
         Self { heading: self.heading.or(Some("Nothing was changed")), ..self }
+    }
+
+    /// The same with the way to the page that it was asked on.
+    pub(crate) fn asked_on(self, page: String) -> Self {
+        Self { back: Some(page), ..self }
+    }
+
+    /// What it is answered with.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
     }
 
     /// True if whoever asks can ask for something else.
@@ -63,19 +77,18 @@ impl Problem {
     }
 
     pub(crate) fn answer(self, twin: Twin) -> Response<Bytes> {
-        let Self { status, what, heading } = self;
+        let Self { status, what, heading, back } = self;
         let heading = heading.unwrap_or(match status {
             StatusCode::NOT_FOUND => "Not found",
             status if status.is_client_error() => "This cannot be shown",
             _ => "This went wrong",
         });
         let frame = Frame::new(Section::None, heading);
-        written(status, &Page { frame, heading, error: sentence(&what) }, twin).unwrap_or_else(
-            |_| {
-                let body = Bytes::from_static(b"this went wrong, and so did saying how\n");
-                with(StatusCode::INTERNAL_SERVER_ERROR, "text/plain; charset=utf-8", body)
-            },
-        )
+        let page = Page { frame, heading, error: sentence(&what), back };
+        written(status, &page, twin).unwrap_or_else(|_| {
+            let body = Bytes::from_static(b"this went wrong, and so did saying how\n");
+            with(StatusCode::INTERNAL_SERVER_ERROR, "text/plain; charset=utf-8", body)
+        })
     }
 }
 
@@ -92,7 +105,12 @@ impl From<ToolError> for Problem {
         if status.is_server_error() {
             tracing::error!(%error, "a page cannot be shown");
         }
-        Self { status, what: sentence(&in_words_of_the_page(&error.told())), heading: None }
+        Self {
+            status,
+            what: sentence(&in_words_of_the_page(&error.told())),
+            heading: None,
+            back: None,
+        }
     }
 }
 
@@ -106,7 +124,7 @@ impl From<askama::Error> for Problem {
     fn from(error: askama::Error) -> Self {
         tracing::error!(%error, "a page cannot be written");
         let what = "The page cannot be written; the log says why.".to_owned();
-        Self { status: StatusCode::INTERNAL_SERVER_ERROR, what, heading: None }
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, what, heading: None, back: None }
     }
 }
 
@@ -114,7 +132,7 @@ impl From<serde_json::Error> for Problem {
     fn from(error: serde_json::Error) -> Self {
         tracing::error!(%error, "a page cannot be written as JSON");
         let what = "The page cannot be written as JSON; the log says why.".to_owned();
-        Self { status: StatusCode::INTERNAL_SERVER_ERROR, what, heading: None }
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, what, heading: None, back: None }
     }
 }
 
@@ -143,7 +161,7 @@ fn in_words_of_the_page(text: &str) -> String {
             "read-saved-dataset reads the text itself, with lines, bytes or grep.",
             "the original has the text itself.",
         ),
-        ("read-saved-dataset tells what they are and", "the overview tells what they are and"),
+        ("read-saved-dataset tells what they are and", "The overview tells what they are and"),
         ("for what there is the tool list-saved-datasets", "for what there is the shelf"),
         ("such as FROM dataset_k3v9x2ma.", "such as FROM dataset."),
         ("dataset_k3v9x2ma", "dataset"),

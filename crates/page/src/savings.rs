@@ -12,6 +12,7 @@ use crate::{
     frame::{Frame, Section},
     given::Given,
     problem::Problem,
+    visible::named,
 };
 
 /// The spans to choose from, in days; 0 stands for all.
@@ -46,6 +47,8 @@ pub(crate) struct Savings {
     by_day: Vec<Day>,
     by_server: Vec<Of>,
     by_tool: Vec<Of>,
+    #[serde(skip)]
+    given: Given,
 }
 
 /// A day, net of everything.
@@ -80,6 +83,7 @@ pub(crate) struct Bar {
 
 impl Savings {
     pub(crate) fn of(pages: &Pages, given: &Given) -> Result<Self, Problem> {
+        let given = given.only(&["days", "price"])?;
         let days = given.number("days")?.map_or(Ok(30), u16::try_from);
         let days =
             days.map_err(|_| Problem::refused("days are 65535 at most; 0 stands for all."))?;
@@ -114,7 +118,10 @@ impl Savings {
             money,
             by_day,
             by_server: grouped_by(&usage, |usage| usage.server.clone()),
-            by_tool: grouped_by(&usage, |usage| format!("{} · {}", usage.server, usage.tool)),
+            by_tool: grouped_by(&usage, |it| {
+                format!("{} · {}", named(&it.server), named(&it.tool))
+            }),
+            given,
         })
     }
 
@@ -178,6 +185,10 @@ impl Savings {
         self.days.unwrap_or(0)
     }
 
+    fn twin(&self) -> String {
+        self.given.at("/savings.json")
+    }
+
     fn bars(&self) -> Vec<Bar> {
         const HEIGHT: u64 = 80;
         let drawn = self.drawn();
@@ -229,8 +240,15 @@ impl Of {
     }
 }
 
-/// The price of a million tokens, as somebody has written it.
+/// The price of a million tokens, as somebody has written it, with a point or a comma.
 fn price(written: &str) -> Result<f64, Problem> {
+    if let Some((whole, part)) = written.trim().split_once(',')
+        && part.len() == 3
+    {
+        return Err(Problem::refused(format!(
+            "The price {written} may be meant as {whole}{part} or as {whole}.{part}: write one of these."
+        )));
+    }
     let price = written.trim().replace(',', ".").parse::<f64>();
     let price = price.ok().filter(|price| price.is_finite() && *price >= 0.0);
     price.ok_or_else(|| {
@@ -301,5 +319,14 @@ mod tests {
         let told: Vec<_> = days.iter().map(|it| (it.day.to_string(), it.net_tokens)).collect();
         assert_eq!(told, [("2026-11-18".to_owned(), 743), ("2026-11-17".to_owned(), -30)]);
         assert_eq!(signed(-30, grouped), "−30");
+    }
+
+    #[test]
+    fn a_price_is_read_if_it_can_mean_one_thing_only() {
+        let read = |written| price(written).map_err(|problem| problem.what().to_owned());
+        assert_eq!((read("3,50"), read(" 2.500 "), read("0,5")), (Ok(3.5), Ok(2.5), Ok(0.5)));
+        let told = "The price 1,000 may be meant as 1000 or as 1.000: write one of these.";
+        assert_eq!(read("1,000"), Err(told.to_owned()));
+        assert!(read("1,000.50").is_err() && read("1,000,000").is_err() && read("-1").is_err());
     }
 }

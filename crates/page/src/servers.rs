@@ -38,7 +38,7 @@ pub(crate) fn why_not_anew(live: &Live) -> Option<&'static str> {
 pub(crate) struct Servers {
     #[serde(skip)]
     frame: Frame,
-    /// Whether the servers run in this process, and can be started anew.
+    /// Whether the servers run in this process.
     is_live: bool,
     #[serde(skip)]
     why_not_anew: Option<&'static str>,
@@ -50,6 +50,8 @@ pub(crate) struct Servers {
 pub(crate) struct Server {
     name: String,
     state: String,
+    /// Whether it is under way in this process, and can be started anew.
+    is_live: bool,
     revision: Option<String>,
     reached_by: Option<String>,
     /// The clients that have it behind Forebay, and how.
@@ -77,11 +79,10 @@ impl Servers {
         let store = pages.desk.store()?;
         let usage = store.usage(None)?;
         let live = pages.around.live();
-        let (standings, offered) = match &live {
-            Live::Group(live) => (live.standings(), live.tools()),
-            Live::ForEachSession | Live::Elsewhere | Live::Nothing => {
-                (Arc::default(), Arc::default())
-            }
+        let standings = live.standings();
+        let offered = match &live {
+            Live::Group(group) => group.tools(),
+            Live::ForEachSession | Live::Elsewhere | Live::Nothing => Arc::default(),
         };
         let known = pages.around.servers();
         let mut names: Vec<String> = standings.iter().map(|it| it.name.to_string()).collect();
@@ -137,6 +138,7 @@ impl Server {
         Self {
             state,
             class,
+            is_live: standing.is_some(),
             revision: standing.and_then(|it| it.revision.clone()),
             reached_by: own.first().map(|it| it.reached_by.clone()),
             clients: of_clients.collect(),

@@ -8,8 +8,10 @@ use askama::Template;
 use bytes::Bytes;
 use forebay_store::{DatasetId, Entry, Filter, Sorting, Store, Tag};
 use forebay_text::{counted, grouped, size};
-use forebay_tools::{MAX_FOUND, Match, Matched, Sought, brief, semantic_search};
-use http::Response;
+use forebay_tools::{
+    MAX_FOUND, Match, Matched, NO_VECTORS, Sought, VECTORS_TO_COME, brief, semantic_search,
+};
+use http::{Response, StatusCode};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,11 +19,10 @@ use serde_json::Value;
 use self::facets::Facet;
 use crate::{
     Pages,
-    answer::shown,
     frame::{Frame, Section},
     given::Given,
     problem::Problem,
-    reply::Twin,
+    reply::{Twin, written},
 };
 
 /// How many datasets stand on a page.
@@ -50,6 +51,9 @@ pub(crate) struct Shelf {
     facets: Vec<Facet>,
     /// What is to be said of a search.
     notes: Vec<String>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
     #[serde(skip)]
     min_bytes: Option<u64>,
     #[serde(skip)]
@@ -92,8 +96,15 @@ struct Found {
 }
 
 pub(crate) fn answer(pages: &Pages, given: &Given, twin: Twin) -> Result<Response<Bytes>, Problem> {
-    let given = given.only(&["q", "server", "tool", "tag", "day", "min", "sort", "page", "all"]);
-    shown(&Shelf::of(pages, given)?, twin)
+    const PARAMETERS: [&str; 9] =
+        ["q", "server", "tool", "tag", "day", "min", "sort", "page", "all"];
+    let mut shelf = Shelf::of(pages, given.only(&PARAMETERS)?)?;
+    let mut status = StatusCode::OK;
+    if shelf.is_behind_the_last() {
+        status = StatusCode::BAD_REQUEST;
+        shelf.error = Some(shelf.pages_told());
+    }
+    Ok(written(status, &shelf, twin)?)
 }
 
 impl Shelf {
@@ -104,6 +115,13 @@ impl Shelf {
         let frame = Frame::new(Section::Shelf, "Shelf");
         let min_bytes = filter.min_bytes;
         if let Some(query) = given.get("q") {
+            if page > 1 {
+                let first = given.without("page").at("/shelf");
+                let why = format!(
+                    "What is found stands on one page: the best {MAX_FOUND} of all that fits."
+                );
+                return Err(Problem::refused(why).asked_on(first));
+            }
             let Found { lines, order, notes } = found(pages, &store, query, &filter)?;
             let fitting = lines.len() as u64;
             let facets = facets::of_lines(&lines, &given);
@@ -118,6 +136,7 @@ impl Shelf {
                 datasets: lines,
                 facets,
                 notes,
+                error: None,
                 min_bytes,
                 given,
             });
@@ -143,6 +162,7 @@ impl Shelf {
             datasets,
             facets,
             notes,
+            error: None,
             min_bytes,
             given,
         })
@@ -232,7 +252,7 @@ impl Shelf {
     }
 
     fn is_behind_the_last(&self) -> bool {
-        self.page > self.pages && self.fitting > 0
+        self.page > self.pages
     }
 
     fn last_page(&self) -> String {
@@ -305,16 +325,17 @@ fn found(pages: &Pages, store: &Store, query: &str, filter: &Filter) -> Result<F
         since: None,
         within: within.map(Arc::new),
     };
-    let Matched { matches, waiting, without_vectors, by_words_alone } =
+    let Matched { matches, waiting, without_vectors, refused, by_words_alone } =
         semantic_search(&pages.desk, &sought)?;
     let mut notes = Vec::new();
     if waiting > 0 {
         let waiting = counted(waiting, "dataset");
         notes.push(format!("{waiting} not indexed yet; `forebay index rebuild` does it now."));
     }
-    if without_vectors > 0 {
-        let some = counted(without_vectors, "dataset");
-        notes.push(format!("{some} so far found by words alone, not by meaning."));
+    for (count, how) in [(without_vectors, VECTORS_TO_COME), (refused, NO_VECTORS)] {
+        if count > 0 {
+            notes.push(format!("{} {how}.", counted(count, "dataset")));
+        }
     }
     let order = if by_words_alone.is_some() { Order::Words } else { Order::Nearest };
     if let Some(why) = by_words_alone {

@@ -58,9 +58,9 @@ pub trait Interceptor: Send + Sync + 'static {
     /// overtaken by later ones, so watch only those that you mean to answer or rewrite.
     fn watches(&self, moment: &Moment<'_>) -> bool;
 
-    /// Is told once of each answer as it came from the upstream, whether or not anyone watches it.
-    /// As quick as [`Interceptor::watches`].
-    fn notices(&self, _moment: &Moment<'_>) {}
+    /// Is told once of each answer as it came from the upstream, whether or not anyone watches it, with
+    /// its text, if that is in memory. As quick as [`Interceptor::watches`].
+    fn notices(&self, _moment: &Moment<'_>, _text: Option<&[u8]>) {}
 
     /// Says whether the arguments of a call are wanted when its result comes: only then are they
     /// copied ([`Call::arguments`]). As quick as [`Interceptor::watches`].
@@ -242,8 +242,8 @@ impl Chain {
     }
 
     /// Tells all interceptors of an answer.
-    pub(crate) fn notice(&self, moment: &Moment<'_>) {
-        self.stages.iter().for_each(|stage| stage.notice(moment));
+    pub(crate) fn notice(&self, moment: &Moment<'_>, text: Option<&[u8]>) {
+        self.stages.iter().for_each(|stage| stage.notice(moment, text));
     }
 
     /// Asks the interceptors about a call, one after the other, each for no longer than its deadline.
@@ -394,7 +394,7 @@ impl AskingAboutCall {
         let (chain, kind, first) = (self.chain, SubjectKind::Result, place + 1);
         if !self.call.is_inner() {
             let moment = Moment::Answer(kind, &self.call, json.len() as u64);
-            chain.stages[first..].iter().for_each(|stage| stage.notice(&moment));
+            chain.stages[first..].iter().for_each(|stage| stage.notice(&moment, Some(&json)));
         }
         let (current, end) = (json.clone().into(), chain.stages.len());
         let back = Some(Back::of(&self.ways));

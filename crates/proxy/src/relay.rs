@@ -383,7 +383,7 @@ impl Relay {
                     self.chain.answered(&subject.call, Outcome::Result);
                     let bytes = subject.span.end - subject.span.start;
                     let moment = Moment::Answer(subject.kind, &subject.call, bytes);
-                    self.chain.notice(&moment);
+                    self.chain.notice(&moment, source.in_memory(&subject.span));
                     if self.chain.watches(&moment) {
                         let subject = PartSubject::Answer(subject);
                         parts.push(Part { message: envelope.span.clone(), subject });

@@ -149,7 +149,7 @@ impl Interceptor for Hooks {
         }
     }
 
-    fn notices(&self, moment: &Moment<'_>) {
+    fn notices(&self, moment: &Moment<'_>, _: Option<&[u8]>) {
         if let Some(notice) = &self.notice {
             notice(moment);
         }

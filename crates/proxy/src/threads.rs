@@ -12,6 +12,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, MutexGuard};
+use tokio::sync::oneshot;
 
 /// How long a thread waits for more to do.
 const IDLE_TIME: Duration = Duration::from_secs(10);
@@ -27,6 +28,18 @@ struct Idle {
 
 /// The one that came last is taken first: what it needs is still in the caches, and the others can go.
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+
+/// Runs `job` on a thread of its own, and waits for its end without blocking this one.
+pub(crate) async fn run_and_wait(job: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = oneshot::channel();
+    run(move || {
+        job();
+        // Whoever waited may have left.
+        let _ = done.send(());
+    });
+    // After a panic nothing is sent, and nothing is waited for.
+    let _ = is_done.await;
+}
 
 /// Runs `job` on a thread of its own; without one it is done here: slower, but nothing is lost.
 pub(crate) fn run(job: impl FnOnce() + Send + 'static) {

@@ -6,11 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forebay_store::{Change, Store};
+use forebay_store::Change;
 use forebay_system::priority;
 
 use crate::{
     Indexed, Search, SearchError, events,
+    failures::has_store,
     indexing::{self, Pass, Reach},
 };
 
@@ -43,10 +44,13 @@ impl Search {
         }
     }
 
-    /// Whether something has been kept. Where nothing has been, nothing is made.
     fn has_store(&self) -> bool {
-        let home = self.shelf.home();
-        home.join("datasets").is_dir() && Store::can_write(home)
+        has_store(&self.shelf)
+    }
+
+    /// Whether everything that is kept is indexed in the background.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.waiting.state.lock().is_followed
     }
 
     fn note(&self, change: Change<'_>) {
@@ -174,7 +178,7 @@ fn run(search: &Weak<Search>) {
                     }
                     Err(error) => {
                         events::indexing_failed(&error);
-                        search.count_failure();
+                        search.count_failure(&error);
                         search.writer.close();
                         search.stop(false);
                         return;
@@ -204,7 +208,7 @@ impl Search {
                 Ok(vectors) => vectors,
                 Err(error) => {
                     events::texts_failed(&error);
-                    return self.count_failure();
+                    return self.count_failure(&error);
                 }
             };
             for (text, vector) in batch.iter().zip(vectors) {

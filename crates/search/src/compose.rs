@@ -1,6 +1,6 @@
 //! Makes a document of a dataset: what it is, and the passages that it is found by.
 //!
-//! The first passage is about the whole; if a model has looked at it, what that found is the second. Then
+//! The first passage is about the whole; if a model has looked at it, what that found is in the next. Then
 //! come pieces of the texts with their lines, or records. Nothing is told that is not in the dataset, and the
 //! same dataset always gives the same document.
 
@@ -16,11 +16,11 @@ mod windows;
 use std::collections::HashSet;
 
 use forebay_records::describe;
-use forebay_store::{Artifact, Dataset, Facts, Mapped, Store, facts::Table};
+use forebay_store::{Artifact, Dataset, Facts, Insight, Mapped, Store, facts::Table};
 
 use self::records::Places;
 pub(crate) use self::{evenly::evenly, telling::chosen};
-use crate::{Document, Passage, SearchError, Settings};
+use crate::{Document, Passage, SearchError, Settings, mark};
 
 /// A document, and what of it whoever looks for it does not see.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,10 +55,11 @@ pub(crate) fn document(
     let metadata = dataset.metadata();
     // Before they are read: who says something else meanwhile has it indexed again.
     let content = content(&metadata.content(), &dataset.findings_state());
-    let findings = dataset.findings().map(|insight| insight.text());
+    let findings = dataset.findings();
     let title = whole::title(dataset);
     let mut passages = vec![about_all(format!("{title}\n{}", whole::text(dataset)))];
-    passages.extend(findings.map(about_all));
+    let left = settings.max_passages.saturating_sub(passages.len());
+    passages.extend(findings.iter().flat_map(said).take(left));
     let room = settings.max_passages.saturating_sub(passages.len());
     let pieces = pieces(store, dataset, room, settings.max_bytes)?;
     passages.extend(pieces.passages);
@@ -78,6 +79,13 @@ pub(crate) fn document(
         content,
         left_out: pieces.left_out,
     })
+}
+
+/// What a model has found: each sentence by itself, marked as its words wherever it is shown.
+fn said(insight: &Insight) -> impl Iterator<Item = Passage> + '_ {
+    let mark = mark(insight);
+    let sentences = insight.key_findings.iter().chain(&insight.actionable_insights);
+    sentences.map(move |it| about_all(format!("{mark}{it}")))
 }
 
 fn about_all(text: String) -> Passage {

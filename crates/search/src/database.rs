@@ -23,7 +23,7 @@ use crate::{SearchError, events};
 
 /// Counts up whenever the tables change, or what is written in them; an index of another version is made
 /// anew.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 /// How long another process is waited for that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -203,24 +203,32 @@ impl Database {
 
     /// Makes an empty index at `path`, in the place of whatever is there.
     fn make(path: &Path) -> Result<(), SearchError> {
-        let failed = |doing, path: &Path| {
-            let path = path.to_owned();
-            move |source| SearchError::File { doing, path, source }
-        };
         // Under another name until it is whole: nobody else finds it half made.
         let new = path.with_file_name(".search.db");
         remove(&new)?;
+        let made = Self::make_beside(&new, path);
+        if made.is_err() {
+            // What cannot be removed, either, is removed by the next one.
+            let _ = remove(&new);
+        }
+        made
+    }
+
+    /// Makes an empty index at `new`, and puts it at `path` once it is whole.
+    fn make_beside(new: &Path, path: &Path) -> Result<(), SearchError> {
+        let failed =
+            |doing| move |source| SearchError::File { doing, path: new.to_owned(), source };
         let mut options = fs::OpenOptions::new();
         // SQLite gives the files beside it the same permissions.
-        let made = private::file(options.read(true).write(true).create_new(true)).open(&new);
-        made.map_err(failed("create", &new))?;
+        let made = private::file(options.read(true).write(true).create_new(true)).open(new);
+        made.map_err(failed("create"))?;
         let removals = if can_be_opened(path) {
             // What is damaged tells no more.
             Self::connect(path).map_err(SearchError::from).and_then(|it| it.all_removals())
         } else {
             Ok(Vec::new())
         };
-        let database = Self::connect(&new)?;
+        let database = Self::connect(new)?;
         database.connection.pragma_update(None, "journal_mode", "WAL")?;
         database.connection.execute_batch(&format!(
             "BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
@@ -229,7 +237,7 @@ impl Database {
         drop(database);
         // What was there can be made again, and may hold what has been removed since.
         remove(path)?;
-        fs::rename(&new, path).map_err(failed("rename", &new))
+        fs::rename(new, path).map_err(failed("rename"))
     }
 
     fn connect(path: &Path) -> rusqlite::Result<Self> {

@@ -9,6 +9,8 @@ use crate::{
     asking::{Asked, Asking},
     database::Database,
     database::{Handle, ROWS_PER_DOCUMENT},
+    events,
+    failures::Failures,
     nearest::Embedded,
     texts::Texts,
     vectors::HERE,
@@ -35,6 +37,7 @@ pub struct Search {
     pub(crate) asking: Asking,
     pub(crate) texts: Texts,
     pub(crate) waiting: Arc<Waiting>,
+    pub(crate) failures: Arc<Failures>,
 }
 
 impl Search {
@@ -59,7 +62,13 @@ impl Search {
             asking: Asking::default(),
             texts: Texts::default(),
             waiting: Arc::default(),
+            failures: Arc::default(),
         })
+    }
+
+    /// Whether something makes vectors.
+    pub fn has_embedder(&self) -> bool {
+        self.parts.embedders.is_some()
     }
 
     /// Has the vector of a question made while something else is done.
@@ -91,9 +100,27 @@ impl Search {
         }
     }
 
+    /// The same after Chroma has answered a question. Whoever indexes does it then, while nobody waits; where
+    /// nobody indexes, it is done at once.
+    pub(crate) fn remove_elsewhere_soon(&self) -> Result<(), SearchError> {
+        let Some(place) = self.elsewhere() else { return Ok(()) };
+        let gone = self.reader.ask(|database| database.removals(&place, 1))?;
+        if gone.is_none_or(|gone| gone.is_empty()) {
+            return Ok(());
+        }
+        if self.is_followed() {
+            self.try_again_later();
+        } else if let Err(error) = self.remove_elsewhere() {
+            events::removal_failed(&error);
+            self.count_failure(&error);
+        }
+        Ok(())
+    }
+
     /// Counts that something could not be indexed, where that can be written.
-    pub(crate) fn count_failure(&self) {
+    pub(crate) fn count_failure(&self, error: &SearchError) {
         let _ = self.writer.ask(Database::count_failure);
+        self.tally(error);
     }
 }
 

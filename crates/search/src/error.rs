@@ -44,6 +44,12 @@ pub enum SearchError {
     /// There are no vectors.
     #[error(transparent)]
     Embed(#[from] forebay_embed::EmbedError),
+    /// The index is not made anew by an embedder that fails.
+    #[error(
+        "the embedder fails, and the index stays as it is; try again when it works, or set \
+         `search.embedder = \"none\"` to find by words alone"
+    )]
+    EmbedderFails(#[source] Box<SearchError>),
     /// A service cannot be asked.
     #[error(transparent)]
     Service(#[from] forebay_services::ServiceError),

@@ -186,6 +186,10 @@ impl<'a> Finding<'a> {
             let meaning = match vector {
                 None => Vec::new(),
                 Some(vector) => self.meaning(vector, wanted).unwrap_or_else(|error| {
+                    // Each question counts once, however often it is asked again.
+                    if found.by_words_alone.is_none() {
+                        self.search.tally_soon(&error);
+                    }
                     found.by_words_alone = Some(events::told(&error));
                     Vec::new()
                 }),

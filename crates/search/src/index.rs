@@ -28,6 +28,15 @@ pub(crate) struct Known {
     pub(crate) left_out: u64,
 }
 
+/// How many documents have no vectors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Lacking {
+    /// They are still to be made.
+    pub(crate) yet: u64,
+    /// Their texts have been refused so often that no more are tried for.
+    pub(crate) refused: u64,
+}
+
 /// Which documents are meant, as SQL with its values.
 pub(crate) struct Meant {
     pub(crate) sql: String,
@@ -199,19 +208,25 @@ impl Database {
         Ok(count.cast_unsigned())
     }
 
-    /// How many of the documents that are meant have no vectors of this model at this place.
+    /// How many of the documents that are meant have no vectors of this model at this place yet, and how many have
+    /// none because they are refused.
     pub(crate) fn count_lacking(
         &self,
         meant: &Meant,
         vectors_of: &str,
-    ) -> Result<u64, SearchError> {
-        let sql =
-            format!("SELECT count(*) FROM documents WHERE vectors_of <> ? AND ({})", meant.sql);
+    ) -> Result<Lacking, SearchError> {
+        let sql = format!(
+            "SELECT count(*), coalesce(sum(refused >= {MAX_REFUSED}), 0) FROM documents
+             WHERE vectors_of <> ? AND ({})",
+            meant.sql
+        );
         let mut query = self.connection.prepare_cached(&sql)?;
         let own = Value::from(vectors_of.to_owned());
         let values = std::iter::once(&own).chain(&meant.values);
-        let count: i64 = query.query_row(params_from_iter(values), |row| row.get(0))?;
-        Ok(count.cast_unsigned())
+        let (all, refused): (i64, i64) =
+            query.query_row(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (all, refused) = (all.cast_unsigned(), refused.cast_unsigned());
+        Ok(Lacking { yet: all - refused, refused })
     }
 
     /// How many documents there are.
@@ -395,18 +410,20 @@ impl Database {
     pub(crate) fn counts(&self, vectors_of: &str) -> Result<Counts, SearchError> {
         let query = "SELECT count(*), coalesce(sum(passages), 0), coalesce(sum(left_out), 0),
                             coalesce(sum(CASE WHEN vectors_of = ?1 THEN vectors ELSE 0 END), 0),
-                            coalesce(sum(vectors_of <> ?1), 0),
+                            coalesce(sum(vectors_of <> ?1 AND refused < ?2), 0),
+                            coalesce(sum(vectors_of <> ?1 AND refused >= ?2), 0),
                             (SELECT value FROM state WHERE name = 'failures')
                      FROM documents";
         let number = |row: &Row<'_>, at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
-        Ok(self.connection.query_row(query, [vectors_of], |row| {
+        Ok(self.connection.query_row(query, params![vectors_of, MAX_REFUSED], |row| {
             Ok(Counts {
                 documents: number(row, 0)?,
                 passages: number(row, 1)?,
                 left_out: number(row, 2)?,
                 vectors: number(row, 3)?,
                 without_vectors: number(row, 4)?,
-                failures: number(row, 5)?,
+                refused: number(row, 5)?,
+                failures: number(row, 6)?,
                 ..Counts::default()
             })
         })?)

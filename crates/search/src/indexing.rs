@@ -60,14 +60,18 @@ impl<'a, 'b> Pass<'a, 'b> {
         Ok(Self { search, store, lock, how_far, done: 0, total: 0, indexed })
     }
 
-    /// Empties the index, unless it has been emptied and not filled again since: what was done then is done.
+    /// Empties the index, unless it has been emptied and not filled again since: what was done then is done. What
+    /// is there stays until vectors can be made in its place, and there is room for them.
     pub(crate) fn begin_anew(&mut self) -> Result<(), SearchError> {
+        let sample = self.search.parts.embedders.as_ref().map(sample).transpose();
+        let sample = sample.map_err(|error| {
+            self.search.tally(&error);
+            SearchError::EmbedderFails(Box::new(error))
+        })?;
         if self.search.writer.write(Database::is_rebuild_open)? {
             return Ok(());
         }
-        let embedders = self.search.parts.embedders.as_ref();
-        // An embedder that fails makes no vectors, either. What is there stays until there is room for the new.
-        self.search.vectors.make_room(&|| sample(embedders?).ok())?;
+        self.search.vectors.make_room(&|| sample.clone())?;
         self.search.writer.make_anew()?;
         self.search.writer.write(Database::begin_rebuild)
     }
@@ -153,7 +157,7 @@ impl<'a, 'b> Pass<'a, 'b> {
         }
         if let Err(error) = self.search.remove_elsewhere() {
             events::removal_failed(&error);
-            self.search.count_failure();
+            self.search.count_failure(&error);
             self.indexed.is_held_up = true;
         }
     }
@@ -182,7 +186,7 @@ impl<'a, 'b> Pass<'a, 'b> {
 
     fn fail(&mut self, dataset: &DatasetId, error: &SearchError) {
         events::dataset_failed(dataset, error);
-        self.search.count_failure();
+        self.search.count_failure(error);
         self.indexed.failed += 1;
     }
 
@@ -216,7 +220,7 @@ impl<'a, 'b> Pass<'a, 'b> {
                         return Err(error);
                     }
                     Err(error) => {
-                        self.search.count_failure();
+                        self.search.count_failure(&error);
                         self.indexed.without_vectors = Some(events::told(&error));
                         if !is_of_text(&error) || sample(&embedders).is_err() {
                             events::vectors_failed(&document.dataset, &error);
@@ -302,6 +306,7 @@ fn is_of_text(error: &SearchError) -> bool {
         | SearchError::File { .. }
         | SearchError::BeingIndexed
         | SearchError::Interrupted
+        | SearchError::EmbedderFails(_)
         | SearchError::Service(_)
         | SearchError::Chroma(_) => false,
     }

@@ -54,6 +54,8 @@ pub struct Counts {
     pub vectors: u64,
     /// How many datasets have no vectors yet.
     pub without_vectors: u64,
+    /// How many others have none, since their texts have been refused time and again.
+    pub refused: u64,
     /// How many datasets have been kept that are not in the index yet.
     pub waiting: u64,
     /// How often something could not be indexed.

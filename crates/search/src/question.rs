@@ -45,6 +45,8 @@ pub struct Found {
     pub waiting: u64,
     /// How many datasets are found by their words alone so far, because their vectors are still to be made.
     pub without_vectors: u64,
+    /// How many others are, since no vectors can be made of their texts.
+    pub refused: u64,
     /// Why it was looked for by words alone, if it was.
     pub by_words_alone: Option<String>,
 }

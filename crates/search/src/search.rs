@@ -9,8 +9,9 @@ use crate::{
     asking::Asked,
     database::Database,
     events,
+    failures::OF_EMBEDDER,
     finding::{Finding, LOOKED_AT},
-    index::Meant,
+    index::{Lacking, Meant},
     indexing::{Pass, Reach},
 };
 
@@ -49,13 +50,20 @@ impl Search {
             Some(Err(why)) => (None, Some(why)),
             None => (None, None),
         };
+        if by_words_alone.is_some() && self.has_embedder() {
+            self.tally_of(OF_EMBEDDER);
+        }
         let mut found = Found { waiting, by_words_alone, ..Found::default() };
         if vector.is_some() {
             let vectors_of = self.vectors_of();
             let lacking = self.reader.ask(|it| it.count_lacking(&meant, &vectors_of))?;
-            found.without_vectors = lacking.unwrap_or_default();
+            let Lacking { yet, refused } = lacking.unwrap_or_default();
+            (found.without_vectors, found.refused) = (yet, refused);
         }
         finding.hits(&store, words, vector.as_deref(), &mut found)?;
+        if vector.is_some() && found.by_words_alone.is_none() {
+            self.remove_elsewhere_soon()?;
+        }
         if self.reader.is_damaged() {
             found.by_words_alone = Some(DAMAGED.to_owned());
         }

@@ -3,7 +3,8 @@
 //! Each is told in full if there is room for that, then shorter and shorter down to a line, and is left out
 //! only if there is no room for the lines of all. What one does not need of its share is left to the others.
 
-use forebay_store::{Dataset, DatasetId, StoreError};
+use forebay_search::mark;
+use forebay_store::{Dataset, DatasetId, Insight, StoreError};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -123,7 +124,8 @@ impl Entry<'_> {
     fn of(dataset: Dataset, now: Timestamp, budget: Budget) -> Self {
         let id = dataset.id().clone();
         let line = Told::of(line(&dataset, now));
-        let findings = dataset.findings().map(|insight| insight.text());
+        let said = |it: Insight| format!("{}{}", mark(&it), it.text());
+        let findings = dataset.findings().map(said);
         let account =
             move |tokens: u64| account(&dataset, findings.as_deref(), Budget { tokens, ..budget });
         let full = Told::of(account(budget.tokens));
@@ -188,25 +190,66 @@ fn line(dataset: &Dataset, now: Timestamp) -> String {
 /// is no room for any.
 fn within(entries: &[Entry<'_>], unknown: &[String], budget: Budget) -> Option<String> {
     for how in [LeftOut::Named, LeftOut::Counted] {
-        for shown in (1..=entries.len()).rev() {
-            let (told, left_out) = entries.split_at(shown);
-            let frame = forebay_records::tokens(&reply(&[], left_out, unknown, how));
-            let lines: u64 = told.iter().map(|entry| entry.line.tokens).sum();
-            if frame + lines > budget.tokens + JOINED_TOKENS {
-                continue;
-            }
-            let whole = |texts: &[String]| reply(texts, left_out, unknown, how);
-            if let Some(text) = fitting(told, budget.tokens.saturating_sub(frame), budget, &whole) {
+        let mut told = with_room(entries, unknown, budget, how);
+        while !told.is_empty() {
+            let (shown, left_out) = parted(entries, &told);
+            let frame = forebay_records::tokens(&reply(&[], &left_out, unknown, how));
+            let whole = |texts: &[String]| reply(texts, &left_out, unknown, how);
+            let room = budget.tokens.saturating_sub(frame);
+            if let Some(text) = fitting(&shown, room, budget, &whole) {
                 return Some(text);
             }
+            told.pop();
         }
     }
     None
 }
 
+/// Which of them have room for their lines: one that is too long is passed over for those behind it.
+fn with_room(
+    entries: &[Entry<'_>],
+    unknown: &[String],
+    budget: Budget,
+    how: LeftOut,
+) -> Vec<usize> {
+    let has_room = |told: &[usize]| {
+        let (shown, left_out) = parted(entries, told);
+        let frame = forebay_records::tokens(&reply(&[], &left_out, unknown, how));
+        let parts = frame + shown.iter().map(|entry| entry.line.tokens).sum::<u64>();
+        let lines = || shown.iter().map(|entry| entry.line.text.clone()).collect::<Vec<_>>();
+        parts <= budget.tokens
+            || parts <= budget.tokens + JOINED_TOKENS
+                && budget.holds(&reply(&lines(), &left_out, unknown, how))
+    };
+    let all: Vec<usize> = (0..entries.len()).collect();
+    if has_room(&all) {
+        return all;
+    }
+    let mut told = Vec::new();
+    for place in all {
+        told.push(place);
+        if !has_room(&told) {
+            told.pop();
+        }
+    }
+    told
+}
+
+/// Those at these places, and the others.
+fn parted<'e, 'd>(
+    entries: &'e [Entry<'d>],
+    told: &[usize],
+) -> (Vec<&'e Entry<'d>>, Vec<&'e Entry<'d>>) {
+    let (mut shown, mut left_out) = (Vec::new(), Vec::new());
+    for (place, entry) in entries.iter().enumerate() {
+        if told.contains(&place) { shown.push(entry) } else { left_out.push(entry) }
+    }
+    (shown, left_out)
+}
+
 /// As much of all of them as there is room for; `None` if not even their lines are.
 fn fitting(
-    entries: &[Entry<'_>],
+    entries: &[&Entry<'_>],
     mut room: u64,
     budget: Budget,
     whole: &dyn Fn(&[String]) -> String,
@@ -227,7 +270,7 @@ fn fitting(
 }
 
 /// What is said of each: those that need little leave the rest of their share to the others.
-fn shares(entries: &[Entry<'_>], room: u64) -> Vec<String> {
+fn shares(entries: &[&Entry<'_>], room: u64) -> Vec<String> {
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|index| entries[*index].full.tokens);
     let mut told = vec![String::new(); entries.len()];
@@ -256,7 +299,7 @@ enum LeftOut {
 }
 
 /// All that is said, with how many tokens that has.
-fn reply(told: &[String], no_room: &[Entry<'_>], unknown: &[String], how: LeftOut) -> String {
+fn reply(told: &[String], no_room: &[&Entry<'_>], unknown: &[String], how: LeftOut) -> String {
     let no_room: Vec<&str> = no_room.iter().map(|entry| entry.id.as_str()).collect();
     let mut members = Vec::new();
     for (why, names) in [("noRoom", json!(no_room)), ("unknown", json!(unknown))] {
@@ -285,9 +328,12 @@ fn reply(told: &[String], no_room: &[Entry<'_>], unknown: &[String], how: LeftOu
 
 /// How many tokens the shortest reply has.
 fn least(entries: &[Entry<'_>], unknown: &[String]) -> u64 {
-    let shortest = entries.iter().take(1).map(|entry| entry.line.text.clone());
-    let shortest: Vec<String> = shortest.collect();
-    forebay_records::tokens(&reply(&shortest, &entries[1..], unknown, LeftOut::Counted))
+    let alone = |place: usize| {
+        let (shown, left_out) = parted(entries, &[place]);
+        let line: Vec<String> = shown.iter().map(|entry| entry.line.text.clone()).collect();
+        forebay_records::tokens(&reply(&line, &left_out, unknown, LeftOut::Counted))
+    };
+    (0..entries.len()).map(alone).min().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -24,7 +24,9 @@ use forebay_wire::{scan, walk};
 use parking_lot::Mutex;
 
 use self::memory::{Entry, Key, MAX_ENTRY_BYTES, Memory};
-use crate::{Desk, KnownTools, canonical, json};
+use crate::{
+    Desk, KnownTools, ToolError, arguments::shown, canonical, error::refuse, json, reply::Reply,
+};
 
 /// Gives results again.
 pub struct Cache {
@@ -58,19 +60,19 @@ impl Cache {
     }
 
     /// What is asked for; `None` if the result may not be given again.
-    fn asked(&self, call: &Call, params: &[u8]) -> Option<Asked> {
-        let (caching, tool) = (self.rule(call)?, call.tool()?);
+    fn asked(&self, call: &Call, params: &[u8]) -> Result<Option<Asked>, ToolError> {
+        let (Some(caching), Some(tool)) = (self.rule(call), call.tool()) else { return Ok(None) };
         if !caching.is_for_unmarked && !self.known.only_reads(&call.upstream, tool) {
-            return None;
+            return Ok(None);
         }
         // A call that is more than a name and arguments may be a task, and is not looked into.
         let is_plain = |key: &[u8]| [&b"name"[..], b"arguments", b"_meta"].contains(&key);
         if walk::members(params).into_iter().flatten().any(|(key, _)| !is_plain(key)) {
-            return None;
+            return Ok(None);
         }
         let [arguments] = scan::members(params, ["arguments"]);
         let arguments = arguments.unwrap_or(b"{}");
-        let (is_refresh, without) = self.without_refresh(call, arguments);
+        let (is_refresh, without) = self.without_refresh(call, arguments)?;
         let rewritten = without.as_ref().map(|without| {
             let start = arguments.as_ptr().addr() - params.as_ptr().addr();
             let (before, after) = (&params[..start], &params[start + arguments.len()..]);
@@ -78,21 +80,30 @@ impl Cache {
         });
         let canonical = canonical::of(without.as_deref().unwrap_or(arguments));
         let key = self.key(call, tool, &canonical);
-        Some(Asked { key, is_refresh, rewritten })
+        Ok(Some(Asked { key, is_refresh, rewritten }))
     }
 
     /// Says whether a new result is asked for. If the argument that says so is ours, the arguments without it
     /// come along.
-    fn without_refresh(&self, call: &Call, arguments: &[u8]) -> (bool, Option<Vec<u8>>) {
+    fn without_refresh(
+        &self,
+        call: &Call,
+        arguments: &[u8],
+    ) -> Result<(bool, Option<Vec<u8>>), ToolError> {
         let Some((wish, without)) = json::without(arguments, REFRESH) else {
-            return (false, None);
+            return Ok((false, None));
         };
         let schema = self.known.schema(&call.upstream, call.tool().unwrap_or_default());
         let is_ours = schema.is_some_and(|schema| schema["properties"].get(REFRESH).is_none());
-        if !is_ours {
-            return (false, None);
+        match wish {
+            _ if !is_ours => Ok((false, None)),
+            b"true" => Ok((true, Some(without))),
+            b"false" => Ok((false, Some(without))),
+            other => refuse!(
+                "{REFRESH} must be true or false, not {}: true asks for a new result.",
+                shown(&serde_json::from_slice(other).unwrap_or_default())
+            ),
         }
-        (wish == b"true", Some(without))
     }
 
     /// Whatever makes a difference to what a call gets.
@@ -144,8 +155,7 @@ impl Interceptor for Cache {
 
     fn watches(&self, moment: &Moment<'_>) -> bool {
         match moment {
-            // Programs and pages have no place for an age.
-            Moment::Call(call, _) => !call.is_inner() && self.rule(call).is_some(),
+            Moment::Call(call, _) => self.rule(call).is_some(),
             Moment::Answer(SubjectKind::Result, call, bytes) => {
                 *bytes <= MAX_ENTRY_BYTES && call.noted::<Key>().is_some()
             }
@@ -164,9 +174,15 @@ impl Interceptor for Cache {
         _caller: &Caller,
     ) -> Result<CallVerdict, HookError> {
         let json = params.to_vec()?;
-        let Some(Asked { key, is_refresh, rewritten }) = self.asked(call, &json) else {
-            return Ok(CallVerdict::Forward);
+        let Asked { key, is_refresh, rewritten } = match self.asked(call, &json) {
+            Ok(Some(asked)) => asked,
+            Ok(None) => return Ok(CallVerdict::Forward),
+            Err(error) => return Ok(CallVerdict::Answer(Reply::error(&error.told()).into_json())),
         };
+        // Programs and pages get a new result each time: they have no place for its age, and want all of it.
+        if call.is_inner() {
+            return Ok(rewritten.map_or(CallVerdict::Forward, CallVerdict::Rewrite));
+        }
         if !is_refresh && let Some(entry) = self.remembered(call, &key, Instant::now()) {
             self.usage.gave_again(call);
             let age = entry.since.elapsed();

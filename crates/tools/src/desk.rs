@@ -8,6 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use forebay_intercept::Links;
@@ -18,7 +19,10 @@ use forebay_store::{
 };
 use forebay_system::private;
 
-use crate::{Finder, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse};
+use crate::{
+    Finder, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse,
+    toolbox::SEPARATOR,
+};
 
 /// The server that results of queries are of.
 pub(crate) const SERVER: &str = "forebay";
@@ -146,7 +150,11 @@ impl Desk {
             return own;
         }
         let store = self.store()?;
-        match (forebay_query::latest(&store, &self.viewer, name)?, own) {
+        let latest = match forebay_query::latest(&store, &self.viewer, name)? {
+            None => self.latest_as_offered(&store, name)?,
+            found => found,
+        };
+        match (latest, own) {
             (Some(id), _) => Ok((id, String::new())),
             // It has the form of a dataset's name, and is told with the one that may be meant.
             (None, Ok((id, table))) => self.dataset(&id).map(|_| (id, table)),
@@ -155,6 +163,18 @@ impl Desk {
                  shows what there is."
             ))),
         }
+    }
+
+    /// The latest result of the tool that a gateway offers under this name, its server's before its own.
+    fn latest_as_offered(&self, store: &Store, name: &str) -> Result<Option<DatasetId>, ToolError> {
+        for (at, _) in name.match_indices(SEPARATOR) {
+            let (server, own) = (&name[..at], &name[at + SEPARATOR.len()..]);
+            let of_server = format!("{}.{own}", forebay_query::word(server));
+            if let Some(found) = forebay_query::latest(store, &self.viewer, &of_server)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Runs a query whose result, or its first rows, becomes a dataset of its own.
@@ -255,6 +275,10 @@ impl Bounded<'_> {
 impl Observer for Bounded<'_> {
     fn progress(&self, done: f64, message: &str) {
         self.observer.progress(done, message);
+    }
+
+    fn runs(&self, time: Duration) {
+        self.observer.runs(time);
     }
 
     fn is_cancelled(&self) -> bool {

@@ -24,7 +24,7 @@ pub(crate) fn around(text: &str, query: &str, room: usize) -> String {
 }
 
 /// Without line breaks and what else a reader could take for more than text.
-fn on_one_line(text: &str) -> String {
+pub(crate) fn on_one_line(text: &str) -> String {
     let plain = text
         .chars()
         .filter(|letter| letter.is_whitespace() || !forebay_text::is_deceptive(*letter));

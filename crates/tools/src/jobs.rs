@@ -129,8 +129,8 @@ impl Jobs {
             match self.board.claim(&work, &viewer, asked.after) {
                 Claimed::Mine(mine) => break mine,
                 Claimed::Runs(job) => return Ok(self.again(&job)),
-                Claimed::Full => {
-                    let full = Reply::error(&self.board.full());
+                Claimed::Full(limit) => {
+                    let full = Reply::error(&self.board.full(limit));
                     return Ok(CallVerdict::Answer(full.into_json()));
                 }
                 Claimed::Others(claim) => match claim.wait(until, caller) {

@@ -69,7 +69,9 @@ pub use references::References;
 pub use render::Format;
 pub use resources::{Listing, Resources};
 pub use run_code::{Destructive, Programs};
-pub use semantic_search::{MAX_FOUND, Match, Matched, Sought, semantic_search};
+pub use semantic_search::{
+    MAX_FOUND, Match, Matched, NO_VECTORS, Sought, VECTORS_TO_COME, semantic_search,
+};
 pub use servers::Servers;
 pub use toolbox::{Behind, Offer, Toolbox, placed};
 pub use visualize::{Plot, Plotted, drawn, plot};

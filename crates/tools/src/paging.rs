@@ -26,7 +26,7 @@ mod shelf;
 mod style;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ops::Range,
     sync::Arc,
     time::{Duration, Instant},
@@ -52,7 +52,8 @@ use self::{
     book::Book,
     fetch::{Fetching, Progress, Trouble, Upstream},
     fields::Fields,
-    keep::Origin,
+    found::Layout,
+    keep::{Kept, Origin},
     raw::RawArguments,
     shelf::{Books, Key, Open},
     style::Style,
@@ -60,7 +61,8 @@ use self::{
 use crate::{events, parameters, reply::Reply};
 
 /// What is said of a dataset that has an upstream's pages.
-pub const SO_FAR: &str = "the pages that were fetched so far; fetch_all: true fetches all";
+pub const SO_FAR: &str =
+    "the pages that were fetched so far; fetch_all: true fetches those that are missing, if any";
 
 /// What is left for all that is not fetching, when that has taken as long as it may.
 const REST: Duration = Duration::from_secs(60);
@@ -78,6 +80,8 @@ pub struct Pager {
     books: Books,
     /// What the upstreams' lists have said of tools.
     listed: Mutex<HashMap<ToolOf, Listed>>,
+    /// The tools that have written each record as a text block of its own.
+    in_blocks: Mutex<HashSet<ToolOf>>,
 }
 
 /// A tool, by its own name, and the upstream that has it.
@@ -106,8 +110,8 @@ struct Paged<'p> {
 impl Pager {
     /// A pager for the tools that `paging` names; what it fetches is kept on `shelf` as `policy` says.
     pub fn new(paging: Paging, policy: Policy, router: Router, shelf: Arc<Shelf>) -> Self {
-        let (books, listed) = (Books::default(), Mutex::default());
-        Self { paging, policy, router, shelf, books, listed }
+        let (books, listed, in_blocks) = (Books::default(), Mutex::default(), Mutex::default());
+        Self { paging, policy, router, shelf, books, listed, in_blocks }
     }
 
     /// Remembers the tools of a list, and gives their definitions with where they stand in it.
@@ -195,10 +199,6 @@ impl Pager {
             return Reply::error("Nobody waits for the answer.");
         };
         let Open { book, kept } = &mut *open;
-        if paged.asked.refreshes {
-            *book = None;
-        }
-        let book = book.get_or_insert_with(|| Book::new(paged.style.clone(), paged.settings));
         // What is never kept is not kept as pages either: it is in memory while it holds.
         let may_keep = self.policy.may_keep(paged.server.as_str(), &paged.tool);
         let store = self.shelf.store().ok().filter(|_| may_keep);
@@ -207,9 +207,23 @@ impl Pager {
             kept.as_ref().is_some_and(|kept| store.is_none_or(|store| kept.text(store).is_none()));
         if is_gone {
             *kept = None;
-            book.forget_kept();
+            if let Some(book) = book {
+                book.forget_kept();
+            }
         }
+        let old = if paged.asked.refreshes { book.take() } else { None };
+        let book = book.get_or_insert_with(|| self.book(paged));
         let fetched = paged.fetch(book, upstream);
+        if book.layout == Layout::Blocks {
+            self.in_blocks.lock().insert((paged.server.clone(), paged.tool.clone()));
+        }
+        let mut before = None;
+        match old {
+            Some(old) if fetched.is_err() && book.records() == 0 => *book = old,
+            // Records of two times are not mixed, and those of before do not go unless they came again.
+            Some(old) if !book.replaces(&old) => before = kept.take(),
+            Some(_) | None => {}
+        }
         if let Some(store) = store.filter(|_| book.has_unkept()) {
             let origin = paged.origin(&self.policy);
             match keep::keep(store, book, kept.as_ref(), &origin) {
@@ -218,16 +232,27 @@ impl Pager {
             }
         }
         let text = kept.as_ref().and_then(|kept| kept.text(store?));
-        let dataset = kept.as_ref().map(|kept| kept.id().to_string());
+        let named = |kept: &Kept| kept.id().to_string();
+        let (dataset, before) = (kept.as_ref().map(named), before.as_ref().map(named));
         let text = text.as_deref().unwrap_or_default();
-        match fetched {
-            Ok(progress) => paged.page(book, &progress, text, dataset),
+        let progress = match fetched {
+            Ok(progress) => progress,
             Err(Trouble::Page { which, why }) if paged.has_some(book, text) => {
-                let progress = Progress { failure: Some((which, why)), ..Progress::default() };
-                paged.page(book, &progress, text, dataset)
+                Progress { failure: Some((which, why)), ..Progress::default() }
             }
-            Err(trouble) => answer::trouble(&trouble, book, dataset.as_deref()),
+            Err(trouble) => return answer::trouble(&trouble, book, dataset.as_deref()),
+        };
+        let (asked, progress) = (&paged.asked, &progress);
+        paged.page(&Standing { asked, book, progress, kept: text, dataset, before })
+    }
+
+    /// A book for a call, with nothing in it.
+    fn book(&self, paged: &Paged<'_>) -> Book {
+        let mut book = Book::new(paged.style.clone(), paged.settings);
+        if self.in_blocks.lock().contains(&(paged.server.clone(), paged.tool.clone())) {
+            book.layout = Layout::Blocks;
         }
+        book
     }
 }
 
@@ -241,7 +266,7 @@ impl Paged<'_> {
 
     /// True if some of the records are there that a page is to have.
     fn has_some(&self, book: &Book, kept: &[u8]) -> bool {
-        !self.asked.wants_all && !book.slice(&self.slice(), kept).is_empty()
+        !book.slice(&self.slice(), kept).is_empty()
     }
 
     fn slice(&self) -> Range<u64> {
@@ -249,17 +274,10 @@ impl Paged<'_> {
         part.offset..part.offset.saturating_add(part.limit)
     }
 
-    fn page(
-        &self,
-        book: &Book,
-        progress: &Progress,
-        kept: &[u8],
-        dataset: Option<String>,
-    ) -> Reply {
-        let records = book.slice(&self.slice(), kept);
+    fn page(&self, standing: &Standing<'_>) -> Reply {
+        let records = standing.book.slice(&self.slice(), standing.kept);
         let fields = Fields::new(self.asked.fields.clone());
-        let standing = Standing { part: self.asked.part, book, progress, kept, dataset };
-        answer::page(&records, &fields, &standing)
+        answer::page(&records, &fields, standing)
             .unwrap_or_else(|error| Reply::error(&error.told()))
     }
 

@@ -145,7 +145,7 @@ impl References {
     fn error(&self, error: &ToolError, call: &Call) -> Vec<u8> {
         let (_, bytes) = self.policy.reply_limit(call.client.as_deref());
         let budget = Budget { tokens: ERROR_TOKENS, bytes };
-        Reply::error(&budget.cut(&error.told())).into_json()
+        Reply::error(&budget.cut(&self.desk.without_paths(error.told()))).into_json()
     }
 }
 

@@ -17,7 +17,7 @@ use forebay_proxy::{
     router::UpstreamName,
     session::{Call, Era, Purpose, ResourceRequest, SubjectKind},
 };
-use forebay_store::{ADDRESS, Address, DatasetId, Shelf, pairs};
+use forebay_store::{Address, Shelf, pairs};
 use forebay_wire::{
     reply::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND},
     scan,
@@ -31,7 +31,14 @@ use crate::{Desk, ToolError};
 /// The legacy era's code for a resource that is not there.
 const NOT_FOUND: i32 = -32002;
 
-/// What is said of an address that names a dataset and goes on in no way that is known.
+/// How every address of ours begins.
+const SCHEME: &str = "forebay://";
+
+/// What is said of a URL of ours whose key is not.
+const LEADS_NOWHERE: &str = "That URL of Forebay's leads to nothing: its key is wrong. Write it as it was given, or \
+     forebay://dataset/ID?block=N.";
+
+/// What is said of an address that names no dataset, or goes on in no way that is known.
 const MISWRITTEN: &str = "That names no payload: write forebay://dataset/ID?block=N, with one block, counted from 0, \
      and bytes=FROM-TO for a part of it.";
 
@@ -118,14 +125,16 @@ impl Resources {
         Address::parse(uri).or_else(by_url)
     }
 
-    /// True if nobody else can have what a URI names, however the rest of it is written.
+    /// True if nobody else has what a URI names, or should see it, however the rest of it is written.
     fn is_ours(&self, uri: &str) -> bool {
-        let name = uri.strip_prefix(ADDRESS).and_then(|rest| rest.split('?').next());
-        name.and_then(DatasetId::parse).is_some() || self.ours(uri).is_some()
+        uri.starts_with(SCHEME) || self.desk.links().is_own(uri)
     }
 
     fn read(&self, call: &Call, uri: &str) -> CallVerdict {
-        let Some((address, asked)) = self.ours(uri) else { return refused(MISWRITTEN.to_owned()) };
+        let Some((address, asked)) = self.ours(uri) else {
+            let why = if uri.starts_with(SCHEME) { MISWRITTEN } else { LEADS_NOWHERE };
+            return refused(why.to_owned());
+        };
         let desk = self.desk.seen_by(self.policy.viewer(call));
         match reading::read(&desk, &address, &asked, uri, self.max_bytes) {
             Ok(contents) => {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use forebay_search::{Found, Hit, Passage, Question};
+use forebay_search::{Found, Hit, Passage, Question, parted};
 use forebay_store::{Address, Dataset, DatasetId};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -24,6 +24,12 @@ const DEFAULT_FOUND: u64 = 5;
 pub const MAX_FOUND: u64 = 50;
 /// How much of a passage is told.
 const PASSAGE_CHARS: usize = 300;
+/// What is told of datasets that have no vectors yet: some are just being made.
+pub const VECTORS_TO_COME: &str = "so far found by words alone, not by meaning: a running Forebay makes the \
+                                   vectors, and so does `forebay index rebuild`";
+/// What is told of datasets that no vectors could be made of, however often that was tried.
+pub const NO_VECTORS: &str =
+    "found by words alone, not by meaning: no vectors can be made of the texts";
 /// What stands around the results.
 const FRAME_TOKENS: u64 = 200;
 
@@ -53,6 +59,8 @@ pub struct Matched {
     pub waiting: u64,
     /// How many datasets are found by their words alone so far.
     pub without_vectors: u64,
+    /// How many others are for good, since no vectors can be made of their texts.
+    pub refused: u64,
     /// Why it was looked for by words alone, if it was.
     pub by_words_alone: Option<String>,
 }
@@ -98,11 +106,11 @@ pub fn semantic_search(desk: &Desk, sought: &Sought) -> Result<Matched, ToolErro
         within: sought.within.clone(),
     };
     let found = desk.finder()?.find(&question, desk.viewer())?;
-    let Found { hits, waiting, without_vectors, by_words_alone } = found;
+    let Found { hits, waiting, without_vectors, refused, by_words_alone } = found;
     // One that has been removed meanwhile is not there.
     let found = hits.into_iter().filter_map(|hit| Some((desk.dataset(&hit.dataset).ok()?, hit)));
     let matches = found.map(|(dataset, hit)| Match::of(dataset, &hit, query, now)).collect();
-    Ok(Matched { matches, waiting, without_vectors, by_words_alone })
+    Ok(Matched { matches, waiting, without_vectors, refused, by_words_alone })
 }
 
 pub(crate) fn answer(
@@ -129,7 +137,7 @@ pub(crate) fn answer(
 
 /// What is to be said besides what was found.
 fn notes(sought: &Sought, matched: &Matched, shown: usize) -> Vec<String> {
-    let Matched { matches, waiting, without_vectors, by_words_alone } = matched;
+    let Matched { matches, waiting, without_vectors, refused, by_words_alone } = matched;
     let mut notes = Vec::new();
     if matches.is_empty() {
         let is_narrow = sought.server.is_some() || sought.tool.is_some() || sought.since.is_some();
@@ -155,10 +163,10 @@ fn notes(sought: &Sought, matched: &Matched, shown: usize) -> Vec<String> {
         let are = if *waiting == 1 { "is" } else { "are" };
         notes.push(format!("{} {are} not indexed yet.", counted(*waiting, "dataset")));
     }
-    if *without_vectors > 0 {
-        let are = if *without_vectors == 1 { "is" } else { "are" };
-        let datasets = counted(*without_vectors, "dataset");
-        notes.push(format!("{datasets} {are} so far found by words alone, not by meaning."));
+    for (count, how) in [(*without_vectors, VECTORS_TO_COME), (*refused, NO_VECTORS)] {
+        if count > 0 {
+            notes.push(format!("{} {how}.", counted(count, "dataset")));
+        }
     }
     if let Some(why) = by_words_alone {
         notes.push(format!("Found by words alone, not by meaning: {why}."));
@@ -195,7 +203,7 @@ impl Match {
         Self {
             score: (f64::from(hit.score.clamp(0.0, 1.0)) * 100.0).round() / 100.0,
             summary: excerpt::around(&hit.title, "", PASSAGE_CHARS),
-            passage: excerpt::around(&hit.passage.text, query, PASSAGE_CHARS),
+            passage: told_of(behind(&hit.title, &hit.passage.text), query),
             lines: lines(&dataset, &hit.passage),
             block: hit.passage.block,
             age: ago(dataset.metadata().timestamp, now),
@@ -203,6 +211,20 @@ impl Match {
             dataset,
         }
     }
+}
+
+/// The part of a passage that tells most. If a model has said it, that is told whichever part it is.
+fn told_of(passage: &str, query: &str) -> String {
+    let (mark, said) = parted(passage);
+    let room = PASSAGE_CHARS.saturating_sub(mark.chars().count());
+    let said = excerpt::around(said, query, room);
+    if mark.is_empty() { said } else { format!("{} {said}", excerpt::on_one_line(mark)) }
+}
+
+/// What a passage says besides the title, with which that about the whole begins: it is told beside it.
+fn behind<'p>(title: &str, passage: &'p str) -> &'p str {
+    let rest = passage.strip_prefix(title).map_or("", str::trim);
+    if rest.is_empty() { passage } else { rest }
 }
 
 /// The lines of a passage, unless they are all of a JSON text that has no line breaks, which their number does

@@ -91,7 +91,7 @@ pub struct Behind {
 const PASSING: &str = "Pass it to another tool as \"forebay://dataset/ID\".";
 
 /// What stands between the name of an upstream and that of a tool.
-const SEPARATOR: &str = "__";
+pub(crate) const SEPARATOR: &str = "__";
 
 impl Toolbox {
     /// A toolbox for a client whose limits `policy` knows.

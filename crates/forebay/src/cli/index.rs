@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use forebay_query::Observer;
 use forebay_search::{Counts, Indexed, Search, SearchError};
+use forebay_tools::{NO_VECTORS, VECTORS_TO_COME};
 use serde_json::json;
 
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
         progress::Progress,
         screen::Screen,
     },
-    config::Config,
+    config::{Config, search::Embedding},
     observe,
 };
 
@@ -80,6 +81,7 @@ fn tell_status(
         left_out,
         vectors,
         without_vectors,
+        refused,
         waiting,
         failures,
         bytes,
@@ -88,8 +90,8 @@ fn tell_status(
     if arguments.json {
         let counts = json!({
             "datasets": documents, "passages": passages, "left_out": left_out, "vectors": vectors,
-            "passages_without_vectors": by_words_alone, "without_vectors": without_vectors, "waiting": waiting, "failures": failures,
-            "bytes": bytes,
+            "passages_without_vectors": by_words_alone, "without_vectors": without_vectors,
+            "refused": refused, "waiting": waiting, "failures": failures, "bytes": bytes,
         });
         writeln!(screen, "{}", serde_json::to_string_pretty(&counts)?)?;
         return Ok(ExitCode::SUCCESS);
@@ -112,8 +114,14 @@ fn tell_status(
     if waiting > 0 {
         writeln!(screen, "{} yet to be indexed.", counted(waiting, "dataset"))?;
     }
-    if without_vectors > 0 {
-        writeln!(screen, "{} found by words alone.", counted(without_vectors, "dataset"))?;
+    let (yet, refused, how) = match config.search.embedder {
+        Embedding::Inside | Embedding::Service => (without_vectors, refused, VECTORS_TO_COME),
+        Embedding::None => (without_vectors + refused, 0, "found by words alone"),
+    };
+    for (count, how) in [(yet, how), (refused, NO_VECTORS)] {
+        if count > 0 {
+            writeln!(screen, "{} {how}.", counted(count, "dataset"))?;
+        }
     }
     if failures > 0 {
         writeln!(screen, "{} to index something; the log says why.", counted(failures, "failure"))?;
@@ -125,6 +133,16 @@ fn rebuild(config: &Config, search: &Arc<Search>, screen: &mut Screen) -> Result
     if !has_datasets(config) {
         writeln!(screen, "Nothing has been kept yet, and nothing is indexed.")?;
         return Ok(ExitCode::SUCCESS);
+    }
+    let is_embedder_wanted = match config.search.embedder {
+        Embedding::Inside | Embedding::Service => true,
+        Embedding::None => false,
+    };
+    if is_embedder_wanted && !search.has_embedder() {
+        return Err(Exit::Refused.told(
+            "nothing makes vectors now, and the index stays as it is; mend what is said above, or set \
+             `search.embedder = \"none\"` to find by words alone",
+        ));
     }
     let progress = Progress::start()?;
     let rebuilt = search.rebuild(&mut |done, total| {

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use forebay_proxy::client::http;
+use forebay_proxy::{ProxyError, client::http};
 
 use crate::{assemble, cli::address::address, config::Config, outputs::Outputs};
 
@@ -25,13 +25,21 @@ pub(crate) struct OutputsArguments {
 }
 
 impl OutputsArguments {
-    /// Listens, if that is wished; until the program ends.
+    /// Listens, if that is wished; until the program ends. Where that cannot be, because another window listens
+    /// there, what is kept is read through MCP: a client is better off without URLs than without its server.
     pub(crate) fn start(&self, config: &Config) -> Result<Option<Arc<Outputs>>> {
         let Some(wished) = self.outputs else { return Ok(None) };
         let outputs = assemble::outputs(config);
-        let address = http::serve_alone(outputs.clone(), wished)
-            .context("what is kept cannot be offered as --outputs says")?;
-        outputs.listen_on(address);
-        Ok(Some(outputs))
+        match http::serve_alone(outputs.clone(), wished) {
+            Ok(address) => {
+                outputs.listen_on(address);
+                Ok(Some(outputs))
+            }
+            Err(error @ ProxyError::Listen { .. }) => {
+                tracing::warn!(%error, "links are read through MCP, for --outputs offers no URLs");
+                Ok(None)
+            }
+            Err(error) => Err(error).context("what is kept cannot be offered as --outputs says"),
+        }
     }
 }

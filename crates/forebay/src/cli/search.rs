@@ -9,7 +9,9 @@ use anyhow::Result;
 use clap::{Args, value_parser};
 use forebay_query::Observer;
 use forebay_search::{Counts, Search, SearchError};
-use forebay_tools::{MAX_FOUND, Match, Matched, Sought, ToolError, semantic_search};
+use forebay_tools::{
+    MAX_FOUND, Match, Matched, NO_VECTORS, Sought, ToolError, VECTORS_TO_COME, semantic_search,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -117,10 +119,10 @@ fn tell(found: &Matched) {
         let are = if found.waiting == 1 { "is" } else { "are" };
         observe::say(&format!("{waiting} {are} not indexed yet: `forebay index rebuild` does it"));
     }
-    if found.without_vectors > 0 {
-        let datasets = counted(found.without_vectors, "dataset");
-        let are = if found.without_vectors == 1 { "is" } else { "are" };
-        observe::say(&format!("{datasets} {are} so far found by words alone, not by meaning"));
+    for (count, how) in [(found.without_vectors, VECTORS_TO_COME), (found.refused, NO_VECTORS)] {
+        if count > 0 {
+            observe::say(&format!("{} {how}", counted(count, "dataset")));
+        }
     }
     if let Some(why) = &found.by_words_alone {
         observe::say(&format!("found by words alone, not by meaning: {}", harmless(why)));

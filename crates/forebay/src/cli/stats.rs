@@ -1,5 +1,6 @@
 //! `forebay stats`: what has passed, and what was kept out of the context.
 
+mod failures;
 mod models;
 
 use std::{io::Write, process::ExitCode};
@@ -9,7 +10,7 @@ use clap::Args;
 use forebay_store::{Counts, SizeClass, Usage};
 use serde_json::{Value, json};
 
-use self::models::Models;
+use self::{failures::Failures, models::Models};
 use crate::{
     assemble,
     cli::{
@@ -47,7 +48,9 @@ pub(crate) fn run(arguments: StatsArguments, screen: &mut Screen) -> Result<Exit
     let store = assemble::store(&config)?;
     let by_size = store.usage_by_size(arguments.days)?;
     let mut usage = store.usage(arguments.days)?;
-    let models = Models::of(store.tallies(arguments.days)?);
+    let tallies = store.tallies(arguments.days)?;
+    let failures = Failures::of(&tallies);
+    let models = Models::of(tallies);
     usage.sort_by(|one, other| {
         let weight = |usage: &Usage| (usage.counts.tokens_kept_out(), usage.counts.results);
         weight(other)
@@ -59,10 +62,11 @@ pub(crate) fn run(arguments: StatsArguments, screen: &mut Screen) -> Result<Exit
         total += usage.counts;
     }
     if arguments.json {
-        print_json(&usage, &total, &by_size, &models, screen)
+        print_json((&usage, &total, &by_size), &models, failures, screen)
     } else {
         print(&usage, &total, &by_size, arguments.days, screen)?;
         models.print(screen)?;
+        failures.print(screen)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -169,10 +173,9 @@ fn reduction(counts: &Counts) -> Option<f64> {
 }
 
 fn print_json(
-    usage: &[Usage],
-    total: &Counts,
-    by_size: &[(SizeClass, Counts)],
+    (usage, total, by_size): (&[Usage], &Counts, &[(SizeClass, Counts)]),
     models: &Models,
+    failures: Failures,
     out: &mut dyn Write,
 ) -> Result<ExitCode> {
     let tools = usage.iter().map(|usage| {
@@ -198,6 +201,9 @@ fn print_json(
     });
     if let Some(models) = models.json() {
         stats["summaries"] = models;
+    }
+    if let Some(failures) = failures.json() {
+        stats["search"] = failures;
     }
     writeln!(out, "{}", serde_json::to_string_pretty(&stats)?)?;
     Ok(ExitCode::SUCCESS)

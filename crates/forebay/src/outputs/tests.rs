@@ -107,6 +107,16 @@ fn a_link_is_good_for_its_time_and_then_gone() {
 }
 
 #[test]
+fn a_link_that_is_given_within_a_second_is_good_for_all_of_its_time() {
+    let offered = offered();
+    let (given, lifetime) = (Duration::from_millis(NOW * 1_000 + 900), offered.outputs.lifetime());
+    let artifact = offered.dataset.artifact(0).unwrap();
+    let url = offered.outputs.url_at(&offered.dataset, &artifact, whole_seconds(given)).unwrap();
+    let last = (given + lifetime).as_secs();
+    assert_eq!(ask(&offered.outputs, "GET", &url, &[], last).status(), StatusCode::OK);
+}
+
+#[test]
 fn parts_tags_and_heads_are_as_the_standard_says() {
     let offered = offered();
     let whole = offered.get(0, &[]);

@@ -77,6 +77,23 @@ fn a_new_result_is_given_when_it_is_asked_for() {
         "it is the one from now on"
     );
     assert_eq!(text(&mut client, &json!({ "refresh": false, "of": 7 })), "2: {\"of\":7}");
+    for other in [json!("yes"), json!(1), json!(null)] {
+        let told = call(&mut client, "count", &json!({ "of": 7, "refresh": other }));
+        assert_eq!(told["result"]["isError"], true, "{told}");
+        assert!(text_of(&told).contains("refresh must be true or false"), "{told}");
+    }
+    client.end();
+}
+
+#[test]
+fn a_program_gets_new_results_and_what_is_for_us_stays_here() {
+    let home = tempfile::tempdir().unwrap();
+    let settings = format!("injected_tools = \"full\"\n[tools.count]\n{HOUR}");
+    let mut client = start(home.path(), &settings, Transport::Stdio, Era::Legacy);
+    let code = "const count = (args) => callMCPTool('fixture-upstream', 'count', args);\n\
+                return [await count({ of: 7 }), await count({ of: 7, refresh: true })].join(' ')";
+    let told = text_of(&call(&mut client, "run_code", &json!({ "code": code })));
+    assert_eq!(told, "1: {\"of\":7} 2: {\"of\":7}");
     client.end();
 }
 

@@ -265,7 +265,15 @@ fn a_total_that_changes_is_told_as_the_latest() {
 #[test]
 fn an_error_on_page_3_says_so_and_what_was_fetched_stays() {
     let mut client = Client::new("failing");
-    let error = client.error("failing_records", &json!({"fetch_all": true}));
+    let first = client.page("failing_records", &json!({"fetch_all": true}));
+    assert_eq!(ids(&first), numbers(0, 20), "the page that is there is given");
+    let failed = "Not all records could be fetched: the upstream page 3 (page_number = 3) failed: \
+                  the database behind page 3 is away.";
+    assert_eq!(first["pagination"]["notes"][0], failed);
+    assert_eq!(client.fetches("failing_records"), 3);
+    let dataset = first["pagination"]["dataset"].as_str().unwrap().to_owned();
+    assert_eq!(client.count(&dataset), 2_000);
+    let error = client.error("failing_records", &json!({"fetch_all": true, "offset": 2_000}));
     assert!(
         error.starts_with(
             "The upstream page 3 (page_number = 3) failed: the database behind page 3 is away. \
@@ -273,14 +281,12 @@ fn an_error_on_page_3_says_so_and_what_was_fetched_stays() {
         ),
         "{error}"
     );
-    assert_eq!(client.fetches("failing_records"), 3);
-    let dataset = error.rsplit("They are in ").next().unwrap().trim_end_matches('.').to_owned();
-    assert_eq!(client.count(&dataset), 2_000);
+    assert!(error.ends_with(&format!("They are in {dataset}.")), "{error}");
     let page = client.page("failing_records", &json!({"page": 100}));
-    assert_eq!((ids(&page), client.fetches("failing_records")), (numbers(1_980, 2_000), 3));
+    assert_eq!((ids(&page), client.fetches("failing_records")), (numbers(1_980, 2_000), 4));
     assert_eq!(page["pagination"]["dataset"], dataset);
     let behind = client.page("failing_records", &json!({"page": 151}));
-    assert_eq!((ids(&behind), client.fetches("failing_records")), (numbers(3_000, 3_020), 4));
+    assert_eq!((ids(&behind), client.fetches("failing_records")), (numbers(3_000, 3_020), 5));
 }
 
 #[test]
@@ -352,6 +358,42 @@ fn a_tool_keeps_the_parameters_that_it_has_itself() {
     let page = client.page("own_records", &json!({"offset": 90, "limit": 50}));
     assert_eq!(ids(&page), numbers(90, 140));
     assert_eq!(client.fetches("own_records"), 4, "the call as ever, and three pages of fifty");
+    let page = client.page("own_records", &json!({"fields": "id", "limit": 50}));
+    let told = &page["pagination"];
+    assert_eq!((&told["next_page"], &told["next_offset"]), (&Value::Null, &json!(50)), "{told}");
+}
+
+#[test]
+fn a_refresh_of_some_pages_leaves_the_dataset_of_all_as_it_is() {
+    let mut client = Client::new("refreshed");
+    let all = client.page("public_records", &json!({"fetch_all": true}));
+    let whole = all["pagination"]["dataset"].as_str().unwrap();
+    let fresh = client.page("public_records", &json!({"page": 1, "refresh": true}));
+    let part = fresh["pagination"]["dataset"].as_str().unwrap();
+    assert_ne!(part, whole);
+    let note = format!(
+        "{part} is new and has only what was fetched again; what was fetched before is in {whole} \
+         as it was."
+    );
+    assert_eq!(fresh["pagination"]["notes"].as_array().unwrap(), &[json!(note)]);
+    assert_eq!((client.count(whole), client.count(part)), (101_662, 10_000));
+    // What all of it came again of keeps its name.
+    let again = client.page("public_records", &json!({"fetch_all": true, "refresh": true}));
+    assert_eq!(again["pagination"]["dataset"], part);
+    assert_eq!(client.count(part), 101_662);
+    assert_eq!(client.fetches("public_records"), 11 + 1 + 11);
+}
+
+#[test]
+fn a_refresh_that_fails_loses_nothing() {
+    let mut client = Client::new("refreshed_in_vain");
+    let behind = json!({"offset": 3_000});
+    let page = client.page("failing_records", &json!({"page": 1}));
+    client.page("failing_records", &behind);
+    let error = client.error("failing_records", &json!({"offset": 2_000, "refresh": true}));
+    assert!(error.contains("page 3"), "{error}");
+    let dataset = page["pagination"]["dataset"].as_str().unwrap();
+    assert_eq!(client.count(dataset), 2_000);
 }
 
 #[test]

@@ -216,8 +216,16 @@ fn what_is_given_is_what_was_kept_in_the_form_that_the_parameter_takes() {
     let nested = stage.received("nested", json!({ "text": reference }));
     assert_eq!(nested, hashed("text", "text", &payload));
     // A text in which a reference stands is a text.
-    let text = format!("see {reference}");
-    assert_eq!(stage.received("text", json!(text)), hashed("text", "text", &text));
+    for text in [format!("see {reference}"), format!(" {reference}"), format!("{reference}\n")] {
+        assert_eq!(stage.received("text", json!(text)), hashed("text", "text", &text));
+    }
+    // The tool whose latest result it is may be named as clients know it.
+    for name in ["records", "one.records", "one__records"] {
+        let told = stage.received("text", json!({ "$dataset": name }));
+        assert_eq!(told, hashed("text", "text", &payload), "{name}");
+    }
+    let told = stage.refused("text", &json!({ "$dataset": "two__records" }));
+    assert!(told.contains("two__records is neither"), "{told}");
     let (csv, payload) = stage.keep("one__csv", &json!({ "count": 100_000 }));
     let told = stage.received("text", json!(format!("forebay://dataset/{csv}")));
     assert_eq!(told, hashed("text", "text", &payload));

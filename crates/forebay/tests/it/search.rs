@@ -95,6 +95,40 @@ fn the_command_makes_the_index_anew_with_the_model_of_the_program() {
 }
 
 #[test]
+fn a_rebuild_with_an_embedder_that_is_down_fails_and_changes_nothing() {
+    let home = empty("down");
+    keep_orders(&home);
+    assert_eq!(said(&home, "none", &["index", "rebuild"]).2, Some(0));
+    let before = status(&home, "none");
+    let with_service = |arguments: &[&str], key: &str| {
+        let output = forebay(arguments)
+            .env("FOREBAY_HOME", &home)
+            .env("FOREBAY_SEARCH_EMBEDDER", "service")
+            .env("FOREBAY_SEARCH_EMBEDDER_URL", "http://127.0.0.1:1")
+            .env("FOREBAY_SEARCH_EMBEDDER_MODEL", "a-model")
+            .env("FOREBAY_SEARCH_EMBEDDER_KEY_VARIABLE", key)
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code())
+    };
+    // One that is down, and one that is not even asked since there is no key for it.
+    for (key, code) in [("", 1), ("FOREBAY_TEST_NO_SUCH_KEY", 4)] {
+        let (told, why, ended) = with_service(&["index", "rebuild"], key);
+        assert_eq!((told.as_str(), ended), ("", Some(code)), "{why}");
+        assert!(why.contains("`search.embedder = \"none\"`"), "{why}");
+        assert_eq!(status(&home, "none"), before);
+    }
+    let (told, ..) = with_service(&["index", "status"], "");
+    assert!(
+        told.contains("1 dataset so far found by words alone, not by meaning: a running"),
+        "{told}"
+    );
+    let (told, why, code) = with_service(&["stats"], "");
+    assert!(told.contains("1 failure of the embedder"), "{code:?} {told}{why}");
+}
+
+#[test]
 fn what_is_removed_by_hand_is_gone_from_the_index() {
     let home = empty("removed");
     keep_orders(&home);

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use forebay_store::{
-    Dataset,
+    Dataset, Mapped,
     facts::{self, Kind, Summary, Type},
 };
 use serde_json::Value;
+
+use super::{alike::Basis, words::Number};
 
 /// What is known of a result.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,8 +24,8 @@ pub(crate) struct Known {
     /// What its records are called: `orders`, if the tool is `list_orders`.
     pub(super) nouns: Vec<String>,
     pub(super) fields: Vec<Field>,
-    /// The hash of what it is about.
-    pub(super) content: String,
+    /// What it is compared with others by.
+    pub(super) basis: Basis,
 }
 
 /// What is known of a field.
@@ -46,11 +48,10 @@ pub(super) struct Field {
 }
 
 impl Known {
-    /// What is known of a dataset.
-    pub(crate) fn of(dataset: &Dataset) -> Self {
+    /// What is known of a dataset; `payload` is the one that its facts are about.
+    pub(crate) fn of(dataset: &Dataset, payload: &Mapped) -> Self {
         let facts = dataset.facts();
-        let content = dataset.metadata().content();
-        let mut known = Self { content, ..Self::default() };
+        let mut known = Self { basis: Basis::of(dataset, payload), ..Self::default() };
         known.take_nouns(&dataset.metadata().description.tool);
         for table in facts.tables() {
             known.take_nouns(&table.path);
@@ -70,17 +71,36 @@ impl Known {
         known
     }
 
-    /// True if what is said of one in words is likely to be as true of the other: the same fields with the same
-    /// values, about as many, of about the same size. Of a text nothing is known but whether it is the same.
+    /// True if what is said of one in words is as true of the other.
     pub(crate) fn is_alike(&self, other: &Self) -> bool {
-        if self.content == other.content {
-            return true;
+        self.basis.is_alike(&other.basis)
+    }
+
+    /// True if both are of the same payloads.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.basis.is_same(&other.basis)
+    }
+
+    /// True if `number` is known to be one of the result's, or so small that it may be a rank.
+    pub(super) fn has(&self, number: Number) -> bool {
+        const RANKS: f64 = 10.0;
+        let is = |truth: f64| (number.value - truth).abs() <= number.slack.max(truth.abs() * 1e-9);
+        if number.is_percent {
+            let shares = self.fields.iter().flat_map(|field| {
+                let whole = as_float(field.records.max(1));
+                field.values.values().map(move |count| as_float(*count) * 100.0 / whole)
+            });
+            return shares.into_iter().any(|share| (number.value - share).abs() <= 1.0);
         }
-        let (Some(records), Some(others)) = (self.records, other.records) else { return false };
-        let is_about_as_many = records.max(others) * 4 <= records.min(others).saturating_mul(5);
-        let have_same_fields = !self.fields.is_empty() && self.fields.len() == other.fields.len();
-        let mut pairs = self.fields.iter().zip(&other.fields);
-        is_about_as_many && have_same_fields && pairs.all(|(one, two)| one.is_alike(two))
+        let is_rank = !number.has_unit && number.value <= RANKS && number.value.fract() == 0.0;
+        let bounds = self.fields.iter().filter_map(|field| field.range);
+        is_rank || self.figures().any(is) || bounds.into_iter().any(|(min, max)| is(min) || is(max))
+    }
+
+    /// True if `word` is the name of a field, or a value that is told.
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        let name = super::words::of_name(word);
+        self.fields.iter().any(|field| field.name == name || field.values.contains_key(word))
     }
 
     /// How many there are of whatever there is the most of.
@@ -160,39 +180,6 @@ impl Known {
     }
 }
 
-impl Field {
-    /// True if both have the same name, values, and about the same range.
-    fn is_alike(&self, other: &Self) -> bool {
-        let presence = |field: &Self| (field.nulls == 0, field.nulls >= field.records);
-        let have_same_values = match (self.are_all, other.are_all) {
-            (true, true) => {
-                let mut shares = self.values.iter().map(|(value, count)| {
-                    let share = |count: u64, whole: u64| as_float(count) / as_float(whole.max(1));
-                    let theirs =
-                        other.values.get(value).map(|theirs| share(*theirs, other.records));
-                    theirs.is_some_and(|it| (it - share(*count, self.records)).abs() <= 0.1)
-                });
-                self.values.len() == other.values.len() && shares.all(|is_same| is_same)
-            }
-            (false, false) => true,
-            (true, false) | (false, true) => false,
-        };
-        let have_same_range = match (self.range, other.range) {
-            (Some((min, max)), Some((low, high))) => {
-                let (shared, whole) = (max.min(high) - min.max(low), max.max(high) - min.min(low));
-                let have_same_signs = (min < 0.0) == (low < 0.0) && (max < 0.0) == (high < 0.0);
-                have_same_signs && (shared >= whole / 2.0)
-            }
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        self.name == other.name
-            && presence(self) == presence(other)
-            && have_same_values
-            && have_same_range
-    }
-}
-
 /// A value as a sentence would name it.
 fn plain(value: &str) -> String {
     let text =
@@ -201,7 +188,7 @@ fn plain(value: &str) -> String {
 }
 
 /// The day that a time begins with.
-fn day(time: &str) -> Option<&str> {
+pub(super) fn day(time: &str) -> Option<&str> {
     let day = time.trim_matches('"').get(..10)?;
     super::words::is_day(day).then_some(day)
 }

@@ -16,7 +16,7 @@ fn orders() -> Known {
         records: Some(5_000),
         lines: None,
         totals: vec![5_000.0, 120.0, 48_211.0],
-        widths: vec![5.0],
+        widths: vec![6.0],
         nouns: vec!["orders".to_owned()],
         fields: vec![
             Field { range: Some((1.0, 5_000.0)), distinct: Some(5_000), ..field("id") },
@@ -28,6 +28,12 @@ fn orders() -> Known {
                 ..field("country")
             },
             Field { range: Some((0.99, 899.95)), ..field("unit_price") },
+            Field {
+                distinct: Some(2),
+                values: counts(&[("true", 2_500), ("false", 2_500)]),
+                are_all: true,
+                ..field("verified")
+            },
             Field {
                 days: Some(("2024-01-01".to_owned(), "2024-12-28".to_owned())),
                 ..field("created_at")
@@ -103,8 +109,8 @@ const TRUE_OR_NOT_KNOWN: &[&str] = &[
     "The orders come from 40 countries.",
     "12 countries have more than 100 orders.",
     "Two countries stand out: Germany and France.",
-    "Each record has 5 fields.",
-    "The dataset contains 5 fields.",
+    "Each record has 6 fields.",
+    "The dataset contains 6 fields.",
     "Each order has two items.",
     "There are no active orders from Germany.",
     "No active orders lack a country.",
@@ -142,6 +148,73 @@ const TRUE_OR_NOT_KNOWN: &[&str] = &[
     "None of the active orders has a discount.",
     "A total of 5,000 orders were returned.",
     "None of the countries dominates.",
+    "Total records: 5,000",
+    "Records: 5,000",
+    "Record count: 5000",
+    "The number of records is 5,000.",
+    "The number of records in the dataset is about 5,000.",
+    "The total number of orders is 5,000.",
+    "Total results: 48,211",
+    "Record: 17",
+    "Record number: 17",
+    "Order number: 4711",
+    "Orders total: 120,400.",
+    "Orders: 4711, 4712 and 4713.",
+    "Top records: 10",
+    "Records with a country: 4,988",
+    "Records with a note: 12",
+    "Active orders: 3,000",
+    "Active orders: 60%",
+    "Active orders: 3,000 (60%)",
+    "Active and inactive orders: 4,500",
+    "The number of active and inactive orders is 4,500.",
+    "The number of active orders is 3,000.",
+    "The number of active orders in May is 12.",
+    "The number of orders with status active is 3,000.",
+    "Active orders: 310 from Germany",
+    "Missing countries: 12",
+    "Null count of country: 12",
+    "The number of missing countries is 12.",
+    "The number of distinct statuses is 3.",
+    "Distinct countries: 40",
+    "Orders with missing values: 31",
+    "There are three statuses: active, inactive and in progress.",
+    "Two countries: Germany, France.",
+    "Three statuses: active, inactive, in progress.",
+    "Country is missing in 12 records (1%).",
+    "Country is missing in about 12 records.",
+    "Nulls occur in 12 records.",
+    "Nulls occur in 31 records.",
+    "Germany trails with 700 records.",
+    "France is found in 650 records.",
+    "Lateness affects 40 records.",
+    "2,000 of 5,000 orders are inactive or in progress.",
+    "2,000 orders are inactive or in progress.",
+    "40% are not active.",
+    "2,000 orders are not active.",
+    "Records 3901 to 4000 are inactive.",
+    "Rows 1-60 are active.",
+    "Between 60 to 70 orders are active in a week.",
+    "4,500 orders are active and inactive.",
+    "2,500 orders are verified.",
+    "Verified has two values.",
+    "12 orders have a verified address.",
+    "2,500 records have verified false.",
+    "Status is active for all verified orders.",
+    "Active orders are always paid.",
+    "Status is inactive for all records from May.",
+    "There are no missing values apart from 12 countries.",
+    "Ids above 3900 are inactive.",
+    "Split the 5,000 records into pages of 100 records.",
+    "Investigate the 20 orders with the highest unit price.",
+    "Inactive and in progress together are 2,000 records.",
+    "All other 2,000 orders are inactive or in progress.",
+    "Two records share the id 7.",
+    "Order 4711 might not exist.",
+    "40 records failed validation.",
+    "12 orders shipped late.",
+    "Spain trails with 300 records.",
+    "The error is seen in 40 records.",
 ];
 
 #[test]
@@ -241,6 +314,35 @@ const FALSE: &[&str] = &[
     "9 in 10 orders are active.",
     "40 of 600 orders are late.",
     "3,000 of the 6,000 orders are active.",
+    "Total records: 999999",
+    "Records: 4,000",
+    "Record count: 4000",
+    "The number of records is 4,000.",
+    "The number of records in the dataset is about 4,000.",
+    "The total number of records is 4,000.",
+    "The total number of orders is 4,000.",
+    "Active orders: 3,200",
+    "Active orders: 70%",
+    "The number of active orders is 3,200.",
+    "The number of orders with status active is 3,200.",
+    "Missing countries: 400",
+    "Null count of country: 400",
+    "The number of missing countries is 400.",
+    "The number of distinct statuses is 12.",
+    "Distinct countries: 41",
+    "Country is missing in 40 records.",
+    "Country is missing in 40 records (1%).",
+    "There are four statuses: active, inactive and in progress.",
+    "3,000 orders are verified.",
+    "2,100 orders are inactive or in progress.",
+    "Status is active for all records.",
+    "Orders are always active.",
+    "The dataset contains 4,000 orders spanning January to May.",
+    "There are 4,000 records sorted ascending.",
+    "A total of 4,000 records arrived.",
+    "Prices vary across 4,000 records.",
+    "The prices come from 4,000 records.",
+    "The result comes with 4,000 records.",
 ];
 
 #[test]
@@ -285,6 +387,46 @@ fn contradicted_lines_are_dropped_and_counted() {
     let all_false = ["1 record was found.", "2 records were found.", "3 records were found."];
     let lines = Lines::read(&json!({"keyFindings": all_false})).unwrap();
     assert_eq!(lines.without_contradictions(&orders()), (None, 3));
+}
+
+#[test]
+fn of_what_was_said_of_another_only_known_numbers_stay() {
+    let known = orders();
+    let stays = |line: &str| {
+        let lines = Lines { key_findings: vec![line.to_owned()], ..Lines::default() };
+        lines.without_what_is_not_known(&known).0.is_some()
+    };
+    for line in [
+        "Most are active.",
+        "There are 5,000 records.",
+        "60% are active.",
+        "The highest unit price is 899.95.",
+        "Two customers stand out.",
+        "There are 3 distinct statuses.",
+    ] {
+        assert!(stays(line), "{line}");
+    }
+    for line in [
+        "There are 4,000 records.",
+        "The average unit price is 54.3.",
+        "43% cost more than the mean.",
+        "Only job-017 has failed.",
+        "Only 'job17' has failed.",
+        "310 active orders from Germany were found.",
+    ] {
+        assert!(!stays(line), "{line}");
+    }
+}
+
+#[test]
+fn what_is_said_twice_is_told_once() {
+    let answer = json!({
+        "keyFindings": ["Same thing.", "same thing", "Another thing."],
+        "actionableInsights": ["Same thing.", "Do it.", "Do it"],
+    });
+    let lines = Lines::read(&answer).unwrap();
+    assert_eq!(lines.key_findings, ["Same thing.", "Another thing."]);
+    assert_eq!(lines.actionable_insights, ["Do it."]);
 }
 
 #[test]

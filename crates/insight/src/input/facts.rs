@@ -8,7 +8,7 @@ use forebay_store::{
 };
 use forebay_text::is_secret_name;
 
-use super::as_many_as_fit;
+use super::{as_many_as_fit, masked};
 
 const MAX_VALUE_CHARS: usize = 60;
 const MAX_FIELDS: usize = 80;
@@ -85,9 +85,10 @@ fn of_field(field: &Field) -> String {
     line
 }
 
-/// A text in one line, and not too long.
+/// A text in one line, without secrets, and not too long.
 fn short(text: &str) -> String {
-    let line: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let line: String =
+        masked(text).chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     match line.char_indices().nth(MAX_VALUE_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -69,6 +69,32 @@ impl Provider for Holding {
     }
 }
 
+/// A model that remembers what it was shown.
+struct Shown(Arc<Mutex<String>>);
+
+impl Provider for Shown {
+    fn name(&self) -> &'static str {
+        "shown"
+    }
+
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
+    fn ask(&self, prompt: &Prompt, _: Option<&Sampling>, _: Instant) -> Result<Said, Failure> {
+        self.0.lock().clone_from(&prompt.data);
+        Err(Failure::Empty)
+    }
+}
+
+/// What a model is shown of a text.
+fn shown(text: &str) -> String {
+    let shown: Arc<Mutex<String>> = Arc::default();
+    let bench = Bench::asking(Box::new(Shown(shown.clone())), Scope::Project, patient());
+    bench.replaced("list", &text_result(text)).unwrap();
+    shown.lock().clone()
+}
+
 /// Texts lie near each other that share words. Counts how many vectors it makes.
 #[derive(Default)]
 struct Words(AtomicUsize);
@@ -258,6 +284,63 @@ fn a_value_that_has_changed_is_told_anew() {
     assert_eq!(bench.asked(), 3, "many more");
     bench.told("list", &orders(60, note));
     assert_eq!(bench.asked(), 3);
+}
+
+#[test]
+fn a_private_key_is_not_shown_wherever_the_sample_cuts_it() {
+    let mut hasher = DefaultHasher::new();
+    let mut letters = || {
+        hasher.write_u8(1);
+        format!("Ab1{:016x}+{:09X}", hasher.finish(), hasher.finish() >> 28)
+    };
+    let key: Vec<String> = (0..60).map(|_| letters() + &letters() + "aZ").collect();
+    let pem = format!(
+        "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----",
+        key.join("\n")
+    );
+    let log = |number: usize| format!("2026-11-18T10:00:{:02}Z INFO part {number}", number % 60);
+    let prose =
+        |number: usize| format!("## Part {number}\n\nIt is said at length in part {number}.\n");
+    let line = |number: usize| format!("line {number} of a text that has many of them");
+    let lines = |of: fn(usize) -> String| move |number: usize| of(number);
+    for (what, of) in [("log", lines(log)), ("markdown", lines(prose)), ("text", lines(line))] {
+        for (before, behind) in [(0, 300), (150, 150), (300, 0), (20, 20), (2_000, 900)] {
+            let pieces = (0..before).map(of).chain([pem.clone()]);
+            let text: Vec<String> = pieces.chain((before..before + behind).map(of)).collect();
+            let shown = shown(&text.join("\n"));
+            assert!(shown.contains("SAMPLE"), "{what}: {shown}");
+            let leaked = key.iter().find(|line| shown.contains(&line[..16]));
+            assert_eq!(leaked, None, "{what}, {before} and {behind}: {shown}");
+        }
+    }
+    let records: Vec<Value> = (0..200)
+        .map(|id| json!({"id": id, "pem": if id % 9 == 0 { pem.as_str() } else { "" }}))
+        .collect();
+    let shown = shown(&Value::from(records).to_string());
+    assert!(shown.contains("SAMPLE") && !shown.contains(&key[0][..16]), "{shown}");
+}
+
+#[test]
+fn the_beginning_of_a_token_is_not_shown() {
+    let tokens = [
+        "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8",
+        "AKIAIOSFODNN7EXAMPLE",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN",
+    ];
+    for token in tokens {
+        let note = |before: usize| format!("{} {token} {}", "x".repeat(before), "y".repeat(300));
+        let record = |id: usize| json!({"id": id, "note": note(id * 7), "more": "z".repeat(20)});
+        let records = Value::from((0..60).map(record).collect::<Vec<_>>());
+        let beside = json!({"hint": note(50), "at": note(470), "rows": records});
+        let lines: Vec<String> =
+            (0..900).map(|line| format!("It says {token} in {line}")).collect();
+        let text = format!("# It\n\n{}", lines.join(" and\n\nthen: "));
+        for text in [records.to_string(), beside.to_string(), text] {
+            let shown = shown(&text);
+            assert!(shown.contains("SAMPLE"), "{shown}");
+            assert!(!shown.contains(&token[..5]), "{shown}");
+        }
+    }
 }
 
 #[test]

@@ -120,15 +120,18 @@ impl Letters {
     /// The letters in a JSON string; `None` if it is none, or sure to be no base64.
     pub(super) fn of(whole: &Payload, candidate: &Candidate) -> io::Result<Option<Self>> {
         let Candidate { string, quotes, origin, .. } = candidate;
-        let mut head = Vec::new();
         let inside = quotes.inside(string);
-        let shown = string.start..inside.end;
-        whole.part(&shown).reader().take(LOOKED_AT).read_to_end(&mut head)?;
         let quote: &[u8] = match quotes {
             Quotes::Plain => b"\"",
             Quotes::Escaped => b"\\\"",
         };
-        let Some(text) = head.strip_prefix(quote) else { return Ok(None) };
+        if whole.part(&(string.start..inside.start)).to_vec()? != quote {
+            return Ok(None);
+        }
+        let inside = without_space(whole, inside, *quotes)?;
+        let mut head = Vec::new();
+        whole.part(&inside).reader().take(LOOKED_AT).read_to_end(&mut head)?;
+        let text = head.as_slice();
         let (prefix, declared) = match data_url(text) {
             Some((prefix, declared)) => (prefix, Some(declared)),
             None => (0, None),
@@ -392,6 +395,27 @@ impl Lines {
         self.at = 0;
         Ok(())
     }
+}
+
+/// What of a string is left without the white space that it may begin or end with.
+fn without_space(whole: &Payload, inside: Range<u64>, quotes: Quotes) -> io::Result<Range<u64>> {
+    const MOST: u64 = 64;
+    let spaces: [&[u8]; 4] = match quotes {
+        Quotes::Plain => [b" ", b"\\n", b"\\r", b"\\t"],
+        Quotes::Escaped => [b" ", b"\\\\n", b"\\\\r", b"\\\\t"],
+    };
+    let head = whole.part(&(inside.start..inside.end.min(inside.start + MOST))).to_vec()?;
+    let mut rest = head.as_slice();
+    while let Some(less) = spaces.iter().find_map(|space| rest.strip_prefix(*space)) {
+        rest = less;
+    }
+    let start = inside.start + (head.len() - rest.len()) as u64;
+    let tail = whole.part(&(start.max(inside.end.saturating_sub(MOST))..inside.end)).to_vec()?;
+    let mut rest = tail.as_slice();
+    while let Some(less) = spaces.iter().find_map(|space| rest.strip_suffix(*space)) {
+        rest = less;
+    }
+    Ok(start..inside.end - (tail.len() - rest.len()) as u64)
 }
 
 /// Reads all, and keeps how it begins.

@@ -9,11 +9,11 @@ use crate::policy::Origin;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Media {
     /// As it is written, such as `image/png`.
-    pub(super) full: String,
+    pub(crate) full: String,
     /// What the name of such a file ends with.
     pub(super) extension: &'static str,
     /// What it was said to be, if it is something else.
-    pub(super) declared: Option<String>,
+    pub(crate) declared: Option<String>,
 }
 
 const UNKNOWN: &str = "application/octet-stream";

@@ -1,5 +1,7 @@
 //! What a file is called: as its address ends, made harmless, or by what it is.
 
+use percent_encoding::percent_decode_str;
+
 use super::media::Media;
 
 const MAX_CHARS: usize = 80;
@@ -76,7 +78,7 @@ fn harmless(address: &str) -> String {
     let shown = |c: char| {
         if c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '(' | ')') { c } else { '_' }
     };
-    let name: String = last.replace("%20", "_").chars().map(shown).collect();
+    let name: String = percent_decode_str(last).decode_utf8_lossy().chars().map(shown).collect();
     let name = name.trim_matches(['.', '_']);
     // The end of a long name says what it is.
     let skipped = name.chars().count().saturating_sub(MAX_CHARS);
@@ -99,6 +101,9 @@ mod tests {
             (Some("file:///home/a/chart.png"), &png, "chart.png"),
             (Some("file:///home/a/chart.jpeg"), &png, "chart.png"),
             (Some("https://x.org/a%20b.PNG?size=1"), &png, "a_b.png"),
+            (Some("x:/%C3%A9t%C3%A9.png"), &png, "été.png"),
+            (Some("x:/caf%E9 100%.png"), &png, "caf__100_.png"),
+            (Some("x:/%2e%2e%2fetc%2Fpasswd%00"), &png, "etc_passwd.png"),
             (Some("screenshot://current"), &png, "current.png"),
             (Some("file:///../../etc/passwd\u{202e}"), &png, "passwd.png"),
             (Some("file:///.."), &png, "image-1.png"),

@@ -395,6 +395,110 @@ fn many_files_are_a_table_of_links() {
     assert!(restored(&files) == result);
 }
 
+/// Embedded resources, each with its address and what is in it.
+fn resources(files: impl IntoIterator<Item = Vec<u8>>) -> Value {
+    let block = |(n, file): (usize, Vec<u8>)| {
+        let resource = json!({"uri": format!("x:/f{n:02}.png"), "mimeType": "image/png", "blob": encoded(&file)});
+        json!({"type": "resource", "resource": resource})
+    };
+    json!({"content": files.into_iter().enumerate().map(block).collect::<Value>()})
+}
+
+#[test]
+fn equal_files_are_kept_once_and_told_at_every_place() {
+    let bench = Bench::new();
+    let equal = [3, 7, 11];
+    let file = |n: usize| png(70_000 + if equal.contains(&n) { 3 } else { n });
+    let result = resources((0..12).map(file));
+    let Verdict::Replace(_) = bench.result_of("list", &result.to_string()) else { panic!() };
+    let listed = bench.store().list(&Filter::default()).unwrap();
+    let of_tool = |tool: &str| {
+        let entry = listed.iter().find(|entry| entry.tool == tool).unwrap();
+        bench.store().dataset(&entry.id).unwrap()
+    };
+    let (files, table) = (of_tool("list"), of_tool("list_files"));
+    assert_eq!(files.payload_count(), 10, "the bytes are kept once");
+    let rows: Value = serde_json::from_slice(&kept_file(&table, 0)).unwrap();
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 12);
+    for (position, row) in rows.iter().enumerate() {
+        let name = format!("f{position:02}.png");
+        assert_eq!((&row["position"], &row["name"]), (&json!(position), &json!(name)));
+        assert_eq!(row["resource"], format!("x:/{name}"));
+        let uri = format!("forebay://dataset/{}?block={}", files.id(), row["block"]);
+        assert_eq!(row["uri"], uri);
+        let block = usize::try_from(row["block"].as_u64().unwrap()).unwrap();
+        assert!(kept_file(&files, block) == file(position));
+    }
+    assert!(equal.iter().all(|n| rows[*n]["block"] == rows[3]["block"]));
+    assert!(restored(&files) == result);
+}
+
+#[test]
+fn equal_files_are_linked_under_the_name_of_each_place() {
+    let bench = Bench::new();
+    let result = resources([png(70_000), png(70_001), png(70_000)]);
+    let (replacement, dataset) = bench.kept(&result);
+    let blocks = replacement["content"].as_array().unwrap();
+    let note = blocks[0]["text"].as_str().unwrap();
+    assert!(note.starts_with("3 large files") && note.contains("f02.png"), "{note}");
+    let told: Vec<(&str, &str)> = blocks[1..]
+        .iter()
+        .map(|link| (link["name"].as_str().unwrap(), link["uri"].as_str().unwrap()))
+        .collect();
+    let uri = |block| format!("forebay://dataset/{}?block={block}", dataset.id());
+    let (first, second) = (uri(0), uri(1));
+    assert_eq!(told, [("f00.png", &*first), ("f01.png", &*second), ("f02.png", &*first)]);
+    assert_eq!(blocks[3]["description"], "192 × 108 pixels; from x:/f02.png");
+}
+
+#[test]
+fn many_equal_files_are_a_table() {
+    let bench = Bench::new();
+    let result = resources((0..1_000).map(|_| png(1_300)));
+    let (replacement, dataset) = bench.kept(&result);
+    assert_eq!(replacement["content"].as_array().unwrap().len(), 2);
+    assert!(replacement.to_string().len() < 5_000, "{replacement}");
+    assert_eq!(dataset.metadata().description.record_count, Some(1_000));
+}
+
+#[test]
+fn what_should_be_a_file_and_is_no_base64_is_kept_as_a_text() {
+    let bench = Bench::new();
+    let nearly = |length| format!("{}!", encoded(&png(length)));
+    for block in [
+        json!({"type": "image", "data": nearly(2_000_000), "mimeType": "image/png"}),
+        json!({"type": "audio", "data": nearly(200_000), "mimeType": "audio/wav"}),
+        json!({"type": "resource", "resource": {"uri": "x:/a", "blob": nearly(200_000)}}),
+    ] {
+        let result = json!({"content": [{"type": "text", "text": "Here:"}, block]});
+        let (replacement, dataset) = bench.kept(&result);
+        let told = replacement.to_string();
+        assert!(told.len() < 5_000 && told.contains("are no base64"), "{told}");
+        assert!(restored(&dataset) == result);
+    }
+    let short =
+        json!({"content": [{"type": "image", "data": nearly(30_000), "mimeType": "image/png"}]});
+    assert!(matches!(bench.result_of("list", &short.to_string()), Verdict::Pass));
+}
+
+#[test]
+fn white_space_around_base64_is_no_part_of_it() {
+    let bench = Bench::new();
+    let image = png(90_000);
+    for (before, after) in [("", "\n"), ("\n", ""), ("", " "), ("\r\n", " \t\r\n")] {
+        let text = format!("{before}{}{after}", encoded(&image));
+        let page = json!({"png": text, "words": "words and words ".repeat(99)});
+        for result in [text_result(&text), text_result(&page.to_string())] {
+            let (_, dataset) = bench.kept(&result);
+            let files = &dataset.facts().files;
+            assert_eq!(files.len(), 1, "{before:?} {after:?}");
+            assert!(kept_file(&dataset, files[0].block) == image);
+            assert!(restored(&dataset) == result);
+        }
+    }
+}
+
 #[test]
 fn links_of_an_upstream_are_a_table_in_a_result_that_is_too_large() {
     let bench = Bench::new();

@@ -7,6 +7,8 @@ use crate::visible::visible;
 
 /// How much of a value is shown in a table.
 const MAX_CHARS: usize = 240;
+/// How much of a list or an object is: about three lines.
+const MAX_NESTED_CHARS: usize = 120;
 
 /// A value, as far as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +39,12 @@ impl Cell {
             Some(b't' | b'f') => (raw.to_owned(), CellKind::Text),
             _ => (raw.to_owned(), CellKind::Number),
         };
+        let most = if kind == CellKind::Nested { MAX_NESTED_CHARS } else { MAX_CHARS };
         let count = text.chars().count();
-        if count <= MAX_CHARS {
+        if count <= most {
             return Self { text, kind, more: 0 };
         }
-        Self { text: text.chars().take(MAX_CHARS).collect(), kind, more: count - MAX_CHARS }
+        Self { text: text.chars().take(most).collect(), kind, more: count - most }
     }
 
     /// The text, with what cannot be seen in it.
@@ -69,8 +72,36 @@ fn is_short(text: &str) -> bool {
     text.chars().count() <= MAX_CHARS && !text.contains('\n')
 }
 
+/// The type of a column, as it stands below its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ColumnType {
+    pub(crate) told: String,
+    /// The same with all that is in it, if that is more.
+    pub(crate) whole: Option<String>,
+    pub(crate) class: &'static str,
+}
+
+impl ColumnType {
+    /// Reads a type of SQL.
+    pub(crate) fn of(kind: &str) -> Self {
+        const NESTED: [&str; 4] = ["struct", "map", "union", "enum"];
+        let plain = kind.to_lowercase();
+        let outer = plain.split('(').next().unwrap_or_default();
+        let told = if plain.ends_with(']') {
+            "list"
+        } else if NESTED.contains(&outer) {
+            outer
+        } else {
+            &plain
+        };
+        // In it stand the names of fields, as they are written.
+        let whole = (told != plain).then(|| visible(kind));
+        Self { told: told.to_owned(), whole, class: heading_class(kind) }
+    }
+}
+
 /// How the heading of a column stands: as its cells do.
-pub(crate) fn heading_class(kind: &str) -> &'static str {
+fn heading_class(kind: &str) -> &'static str {
     let kind = kind.to_lowercase();
     let begins = ["integer", "double", "float", "decimal"].iter().any(|it| kind.starts_with(it));
     let is_number = (begins || kind.ends_with("int")) && !kind.ends_with(']');
@@ -98,13 +129,29 @@ mod tests {
     }
 
     #[test]
+    fn a_type_is_told_in_a_word_however_much_is_in_it() {
+        let told = |kind: &str| {
+            let ColumnType { told, whole, .. } = ColumnType::of(kind);
+            (told, whole.is_some())
+        };
+        assert_eq!(told("STRUCT(a BIGINT, b STRUCT(c VARCHAR)[])"), ("struct".to_owned(), true));
+        assert_eq!(told("STRUCT(a BIGINT)[]"), ("list".to_owned(), true));
+        assert_eq!(told("MAP(VARCHAR, BIGINT)"), ("map".to_owned(), true));
+        assert_eq!(told("DECIMAL(18,3)"), ("decimal(18,3)".to_owned(), false));
+        let whole = ColumnType::of("STRUCT(\"Na\u{202e}me\" VARCHAR)").whole;
+        assert_eq!(whole.as_deref(), Some("STRUCT(\"Na⟨U+202E⟩me\" VARCHAR)"));
+    }
+
+    #[test]
     fn values_are_told_apart_and_long_ones_are_cut() {
-        let row = format!("[1.50,\"a\\u003cb\",null,true,{{\"a\":[1]}},\"{}\"]", "x".repeat(300));
+        let long = "x".repeat(300);
+        let row = format!("[1.50,\"a\\u003cb\",null,true,{{\"a\":[1]}},\"{long}\",[\"{long}\"]]");
         let cells = cells(&row);
         let told: Vec<_> = cells.iter().map(|cell| (cell.text.as_str(), cell.class())).collect();
         assert_eq!(told[..3], [("1.50", "number"), ("a<b", "text short"), ("", "nothing")]);
         assert_eq!(told[3..5], [("true", "text short"), ("{\"a\":[1]}", "nested")]);
         assert_eq!((cells[5].text.len(), cells[5].more), (MAX_CHARS, 60));
+        assert_eq!((cells[6].text.len(), cells[6].more), (MAX_NESTED_CHARS, 184));
         let of = |text: &str| super::cells(&format!("[\"{text}\"]"))[0].class();
         assert_eq!((of(""), of("  "), of(&"x".repeat(30))), ("text void", "text blank", "text"));
     }

@@ -18,6 +18,7 @@ pub(crate) fn answer(
     given: &Given,
     asker: &Asker,
 ) -> Result<Response<Bytes>, Problem> {
+    let given = given.only(&["form", "table", "sql"])?;
     let dataset = pages.dataset(id)?;
     let name = given.get("form").unwrap_or("csv");
     let form = ExportForm::named(name).ok_or_else(|| {

@@ -9,6 +9,7 @@ use forebay_store::{
     facts::{self, Field, Kind, Type},
 };
 use forebay_text::{counted, grouped};
+use forebay_tools::{Extent, Page, Part, sheet};
 use serde::Serialize;
 
 use super::{Head, Table};
@@ -45,6 +46,8 @@ pub(crate) struct Fields {
     /// How many fields there are, on all pages.
     total: usize,
     fields: Vec<Known>,
+    #[serde(skip)]
+    given: Given,
 }
 
 /// What is known of a field.
@@ -83,12 +86,19 @@ impl Fields {
         given: &Given,
         asker: &Asker,
     ) -> Result<Self, Problem> {
+        let given = given.only(&["table", "page"])?;
         let page = given.page()?;
         let dataset = pages.dataset(id)?;
         let table = given.get("table").unwrap_or_default().to_owned();
         let names = forebay_query::table_names(&dataset);
         let index = names.iter().position(|name| name.eq_ignore_ascii_case(&table));
         let index = index.ok_or_else(|| Problem::missing(format!("There is no table {table}.")))?;
+        if super::tables(&dataset).is_empty() {
+            // Why it has no table is told by whoever would read one.
+            let extent = Extent { columns: 0..1, max_bytes: 1 };
+            let none = Page { part: Part::page(1, 1), ..Page::default() };
+            sheet(&pages.desk, (dataset.id(), &table), &none, &extent, asker)?;
+        }
         let facts = dataset.facts().tables().get(index);
         let records = facts.map(|facts| facts.records);
         let records = records.or(dataset.metadata().description.record_count).unwrap_or_default();
@@ -113,7 +123,7 @@ impl Fields {
         }
         let frame = Frame::new(Section::Shelf, format!("{} · fields", dataset.id()));
         let dataset = Head::of(&dataset, "Fields");
-        Ok(Self { frame, dataset, table, records, page, total, fields })
+        Ok(Self { frame, dataset, table, records, page, total, fields, given })
     }
 
     fn head(&self) -> &Head {
@@ -156,8 +166,13 @@ impl Fields {
     }
 
     fn at_page(&self, page: u64) -> String {
-        let given = Given::default().and("table", &self.table).and("page", &page.to_string());
-        given.only(&["table", "page"]).at(&format!("{}/fields", self.dataset.path()))
+        let given = Given::default();
+        let given = if self.table.is_empty() { given } else { given.and("table", &self.table) };
+        given.and("page", &page.to_string()).at(&format!("{}/fields", self.dataset.path()))
+    }
+
+    fn twin(&self) -> String {
+        self.given.at(&format!("{}/fields.json", self.dataset.path()))
     }
 }
 
@@ -229,7 +244,7 @@ impl Known {
     }
 
     fn chart_told(&self) -> String {
-        format!("How the values of {} lie between {}", self.name, self.range())
+        format!("Distribution of the values of {} from {}", self.name, self.range())
     }
 
     fn indent(&self) -> String {

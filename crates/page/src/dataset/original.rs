@@ -47,6 +47,7 @@ pub(crate) struct Excerpt {
 
 impl Original {
     pub(crate) fn of(pages: &Pages, id: &str, given: &Given) -> Result<Self, Problem> {
+        let given = given.only(&["block", "from"])?;
         let dataset = pages.dataset(id)?;
         let block = given.number("block")?.and_then(|block| usize::try_from(block).ok());
         let block = block.unwrap_or_else(|| dataset.main_part());
@@ -54,8 +55,15 @@ impl Original {
             let blocks = counted(dataset.payload_count() as u64, "block");
             return Err(Problem::missing(format!("It has {blocks}, counted from 0.")));
         }
-        let from = given.number("from")?.and_then(|from| usize::try_from(from).ok());
-        let part = Excerpt::of(pages, &dataset, block, from.unwrap_or_default(), PART_BYTES)?;
+        let from = given.number("from")?.unwrap_or_default();
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let part = Excerpt::of(pages, &dataset, block, from, PART_BYTES)?;
+        if let Some(part) = part.as_ref().filter(|part| from > 0 && from >= part.bytes) {
+            let bytes = counted(part.bytes as u64, "byte");
+            return Err(Problem::refused(format!(
+                "That is past the end: it has {bytes}, counted from 0."
+            )));
+        }
         let frame = Frame::new(Section::Shelf, format!("{} · original", dataset.id()));
         Ok(Self { frame, dataset: Head::of(&dataset, "Original"), block, part })
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use bytes::Bytes;
-use forebay_query::{Column, quoted, table_name};
+use forebay_query::{Column, quoted};
 use forebay_store::{
     Dataset,
     facts::{Field, Kind, Type},
@@ -16,7 +16,8 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     Head, Table,
-    cell::{Cell, cells, heading_class},
+    cell::{Cell, ColumnType, cells},
+    columns::{Columns, part},
 };
 use crate::{
     Pages,
@@ -25,18 +26,17 @@ use crate::{
     given::Given,
     problem::Problem,
     reply::{Twin, moved, written},
+    visible::named,
 };
 
 /// How many rows stand on a page, and how many may be asked for.
 const PER_PAGE: u64 = 50;
 const MAX_PER_PAGE: u64 = 500;
-/// How many columns do.
-const MAX_COLUMNS: usize = 100;
 /// How much of a table stands on a page at most.
 const MAX_BYTES: u64 = 4_000_000;
-/// How many fields have facets, and how many values each shows.
+/// How many fields have facets, and how many values each shows: as many as were counted when it was kept.
 const MAX_FACETS: usize = 4;
-const MAX_VALUES: u64 = 8;
+const MAX_VALUES: u64 = 5;
 /// A field with more values is none by which rows are told apart.
 const MAX_DISTINCT: u64 = 200;
 /// What fields can be held against, with how it is told.
@@ -53,6 +53,11 @@ const OPERATORS: [(&str, &str); 10] = [
     ("is_null", "has no value"),
 ];
 
+/// What the page understands.
+const PARAMETERS: [&str; 6] = ["table", "where", "sort", "limit", "page", "columns"];
+/// What the form that adds a filter sends besides.
+const OF_FORM: [&str; 3] = ["field", "op", "value"];
+
 /// A page of a table.
 #[derive(Template, Serialize)]
 #[template(path = "rows.html")]
@@ -68,6 +73,10 @@ pub(crate) struct Rows {
     total: u64,
     columns: Vec<Column>,
     rows: Vec<Box<RawValue>>,
+    /// The number of each row in the table, from 1 on.
+    numbers: Vec<Option<u64>>,
+    /// With which byte of the original each row begins, from 0 on, if that is known.
+    places: Vec<Option<u64>>,
     facets: Vec<Facet>,
     /// The query that gives these rows.
     sql: String,
@@ -76,14 +85,13 @@ pub(crate) struct Rows {
     error: Option<String>,
     /// How many columns stand before those that are shown.
     first_column: usize,
-    #[serde(rename = "column_count")]
     column_count: usize,
     #[serde(skip)]
     all_fields: Vec<String>,
     #[serde(skip)]
     fields: Vec<String>,
     #[serde(skip)]
-    has_places: bool,
+    extent: Columns,
     #[serde(skip)]
     given: Given,
 }
@@ -108,6 +116,7 @@ pub(crate) struct Facet {
     all: String,
 }
 
+/// One of them, among the rows for which all filters hold.
 #[derive(Serialize)]
 pub(crate) struct FacetValue {
     value: Option<String>,
@@ -121,17 +130,11 @@ pub(crate) struct FacetValue {
 /// A column, with the links that sort by it.
 pub(crate) struct Heading {
     pub(crate) name: String,
-    pub(crate) kind: String,
+    pub(crate) kind: ColumnType,
     pub(crate) link: String,
     /// `ascending`, `descending` or `none`, as browsers tell it.
     pub(crate) sorted: &'static str,
     pub(crate) mark: &'static str,
-}
-
-impl Heading {
-    fn class(&self) -> &'static str {
-        heading_class(&self.kind)
-    }
 }
 
 /// A row as it is shown.
@@ -142,6 +145,48 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<Cell>,
 }
 
+impl Facet {
+    /// The facet of a field, which filters know by its key, among the rows that `sql` gives.
+    fn of(
+        (field, key): (&Field, &str),
+        (values, distinct): Counts,
+        sql: &str,
+        given: &Given,
+        path: &str,
+    ) -> Self {
+        let all = format!(
+            "SELECT {0}, count(*) AS rows FROM ({sql}) GROUP BY 1 ORDER BY 2 DESC, 1",
+            quoted(field.column())
+        );
+        let all = Given::default().and("sql", &all).at(&format!("{path}/sql"));
+        let more = distinct.saturating_sub(values.len() as u64);
+        let values = values.into_iter().map(|(value, count)| {
+            let operator = if value.is_some() { "eq" } else { "is_null" };
+            let held = value.as_deref().unwrap_or_default();
+            let filter = Filter::of(key.to_owned(), operator, held).written();
+            let is_chosen = given.all("where").any(|it| it == filter);
+            let rest = given.without("page");
+            let link = if is_chosen {
+                rest.without_value("where", &filter)
+            } else {
+                rest.and("where", &filter)
+            };
+            FacetValue { value, count, link: link.at(&format!("{path}/rows")), is_chosen }
+        });
+        Self { values: values.collect(), field: field.name().to_owned(), more, all }
+    }
+
+    fn more_told(&self) -> String {
+        format!("and {} more", grouped(self.more))
+    }
+}
+
+impl FacetValue {
+    fn count_told(&self) -> String {
+        grouped(self.count)
+    }
+}
+
 pub(crate) fn answer(
     pages: &Pages,
     id: &str,
@@ -150,16 +195,21 @@ pub(crate) fn answer(
     asker: &Asker,
 ) -> Result<Response<Bytes>, Problem> {
     // A filter that was put together in the form gets an address of its own.
-    if let Some(field) = given.get("field") {
-        let filter = Filter {
-            field: field.to_owned(),
-            operator: given.get("op").unwrap_or("eq").to_owned(),
-            value: given.get("value").unwrap_or_default().to_owned(),
-        };
-        let kept = given.only(&["table", "where", "sort", "limit", "columns"]);
+    if let Some(field) = given.all("field").next() {
+        let operator = given.get("op").unwrap_or("eq");
+        // What stood there for another operator says nothing about having none.
+        let value = given.get("value").filter(|_| operator != "is_null");
+        let filter = Filter::of(field.to_owned(), operator, value.unwrap_or_default());
+        let [field, operator, value] = OF_FORM;
+        let kept = given.without(field).without(operator).without(value).only(&PARAMETERS)?;
         let dataset = pages.dataset(id)?;
-        let path = format!("/dataset/{}/rows", dataset.id());
-        return Ok(moved(&kept.and("where", &filter.written()).at(&path), None));
+        let end = match twin {
+            Twin::Html => "",
+            Twin::Json => ".json",
+        };
+        let path = format!("/dataset/{}/rows{end}", dataset.id());
+        let kept = kept.without("page").and("where", &filter.written());
+        return Ok(moved(&kept.at(&path), None));
     }
     let rows = Rows::of(pages, id, given, asker)?;
     let status = if rows.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
@@ -169,13 +219,20 @@ pub(crate) fn answer(
 impl Rows {
     fn of(pages: &Pages, id: &str, given: &Given, asker: &Asker) -> Result<Self, Problem> {
         let dataset = pages.dataset(id)?;
-        let given = given.only(&["table", "where", "sort", "limit", "page", "columns"]);
+        let given = given.only(&PARAMETERS)?;
         let table = given.get("table").unwrap_or_default().to_owned();
         let filters: Vec<Filter> =
             given.all("where").map(Filter::read).collect::<Result<_, _>>()?;
+        // Links take a filter away by what it is written as, however somebody else has written it.
+        let given = filters
+            .iter()
+            .fold(given.without("where"), |given, filter| given.and("where", &filter.written()));
         let conditions: Vec<Condition> =
             filters.iter().map(Filter::condition).collect::<Result<_, _>>()?;
-        let per_page = given.number("limit")?.unwrap_or(PER_PAGE).clamp(1, MAX_PER_PAGE);
+        let per_page = given.number("limit")?.unwrap_or(PER_PAGE);
+        if !(1..=MAX_PER_PAGE).contains(&per_page) {
+            return Err(Problem::refused(format!("limit is 1 to {MAX_PER_PAGE}.")));
+        }
         let page = given.page()?;
         let sort = given.get("sort").map(str::to_owned);
         let wanted = Page {
@@ -185,28 +242,34 @@ impl Rows {
             sort: sort.iter().map(|sort| Order::read(sort)).collect(),
         };
         let of = (dataset.id(), table.as_str());
-        let first_column = given.number("columns")?.and_then(|it| usize::try_from(it).ok());
-        let first_column = first_column.unwrap_or(1).saturating_sub(1);
-        let columns = first_column..first_column.saturating_add(MAX_COLUMNS);
-        let extent = Extent { columns, max_bytes: MAX_BYTES };
+        let wanted_columns = Columns::wanted(&given)?;
+        let extent = Extent { columns: wanted_columns.clone(), max_bytes: MAX_BYTES };
         let found = sheet(&pages.desk, of, &wanted, &extent, asker);
-        let found = found.map_err(Problem::from).and_then(|sheet| {
-            let facets = found_facets(pages, &dataset, &table, &conditions, &given, asker)?;
-            Ok((sheet, facets, None))
+        let found = found.map(|sheet| {
+            let facets = found_facets(pages, &dataset, &table, &conditions, &sheet, &given, asker);
+            (sheet, facets, None)
         });
-        let (sheet, facets, error) = match found {
+        let (sheet, facets, error) = match found.map_err(Problem::from) {
             // Whoever has written a filter or an order finds it there to be changed.
             Err(problem) if problem.is_of_asker() && !(filters.is_empty() && sort.is_none()) => {
                 let none = Page { part: Part::page(1, 1), ..Page::default() };
                 let plain = sheet(&pages.desk, of, &none, &extent, asker)?;
                 let nothing = Sheet { rows: Vec::new(), total: 0, ..plain };
-                (nothing, Vec::new(), Some(problem.what().to_owned()))
+                let why = without_value(&filters, problem.what())
+                    .unwrap_or_else(|| problem.what().to_owned());
+                (nothing, Vec::new(), Some(why))
             }
             other => other?,
         };
         let Sheet { columns, fields, all_fields, rows, total, sql, has_places } = sheet;
-        let column_count = all_fields.len();
-        let rows = rows.into_iter().map(RawValue::from_string).collect::<Result<_, _>>()?;
+        let extent = Columns::of(&wanted_columns, all_fields.len())?;
+        let (mut numbers, mut places, mut cells) = (Vec::new(), Vec::new(), Vec::new());
+        for row in &rows {
+            let row = Origin::of(row, has_places)?;
+            numbers.push(row.number);
+            places.push(row.place);
+            cells.push(row.cells);
+        }
         let frame = Frame::new(Section::Shelf, format!("{} · rows", dataset.id()));
         let head = Head::of(&dataset, "Rows");
         Ok(Self {
@@ -219,15 +282,17 @@ impl Rows {
             per_page,
             total,
             columns,
-            rows,
+            rows: cells,
+            numbers,
+            places,
             facets,
             sql,
             error,
-            first_column,
-            column_count,
+            first_column: extent.shown().start,
+            column_count: extent.count(),
             all_fields,
             fields,
-            has_places,
+            extent,
             given,
         })
     }
@@ -256,24 +321,21 @@ impl Rows {
                 (_, true) => ("descending", "↓"),
                 (false, false) => ("none", ""),
             };
-            let (name, kind) = (field.clone(), column.kind.to_lowercase());
+            let (name, kind) = (field.clone(), ColumnType::of(&column.kind));
             Heading { name, kind, link: self.at(&link), sorted, mark }
         };
         self.columns.iter().zip(&self.fields).map(heading).collect()
     }
 
     fn shown_rows(&self) -> Vec<Row> {
-        let row = |row: &RawValue| {
-            let mut cells = cells(row.get()).into_iter();
-            let number = cells.next().and_then(|cell| cell.text.parse::<u64>().ok());
-            let place = if self.has_places { cells.next() } else { None };
-            let place = place
-                .filter(|place| !place.text.is_empty())
-                .map(|place| format!("{}/original?from={}", self.dataset.path(), place.text));
-            let number = number.map(|number| grouped(number + 1)).unwrap_or_default();
-            Row { number, place, cells: cells.collect() }
+        let path = format!("{}/original", self.dataset.path());
+        let row = |row: &RawValue, number: Option<u64>, place: Option<u64>| Row {
+            number: number.map(grouped).unwrap_or_default(),
+            place: place.map(|place| Given::default().and("from", &place.to_string()).at(&path)),
+            cells: cells(row.get()),
         };
-        self.rows.iter().map(|it| row(it)).collect()
+        let placed = self.rows.iter().zip(&self.numbers).zip(&self.places);
+        placed.map(|((cells, number), place)| row(cells, *number, *place)).collect()
     }
 
     /// The other tables, each with its link.
@@ -335,22 +397,15 @@ impl Rows {
 
     /// Which columns are shown, if there are more.
     fn columns_told(&self) -> Option<String> {
-        let (from, to) = (self.first_column, self.first_column + self.columns.len());
-        let all = counted(self.column_count as u64, "column");
-        (self.columns.len() < self.column_count)
-            .then(|| format!("Columns {}–{} of {all}", from + 1, to))
+        self.extent.told()
     }
 
     fn columns_before(&self) -> Option<String> {
-        let first = self.first_column.saturating_sub(MAX_COLUMNS) + 1;
-        let link = self.at(&self.given.with("columns", &first.to_string()));
-        (self.first_column > 0).then_some(link)
+        self.extent.before(&self.given).map(|given| self.at(&given))
     }
 
     fn columns_next(&self) -> Option<String> {
-        let next = self.first_column + self.columns.len();
-        let link = self.at(&self.given.with("columns", &(next + 1).to_string()));
-        (next < self.column_count).then_some(link)
+        self.extent.next(&self.given).map(|given| self.at(&given))
     }
 
     /// Whether the form that adds a filter holds a field, or an operator.
@@ -364,6 +419,11 @@ impl Rows {
     fn typed(&self) -> Filter {
         let refused = self.filters.last().filter(|_| self.error.is_some());
         refused.cloned().unwrap_or_default()
+    }
+
+    fn typed_value(&self) -> String {
+        let Filter { operator, value, .. } = self.typed();
+        if operator == "is_null" { String::new() } else { value }
     }
 
     fn sql_link(&self) -> String {
@@ -386,6 +446,12 @@ impl Rows {
 }
 
 impl Filter {
+    /// To have no value is true unless it is said to be false.
+    fn of(field: String, operator: &str, value: &str) -> Self {
+        let value = if operator == "is_null" && value.is_empty() { "true" } else { value };
+        Self { field, operator: operator.to_owned(), value: value.to_owned() }
+    }
+
     /// Reads `gte:stars=10`, or `is_null:stars`.
     fn read(text: &str) -> Result<Self, Problem> {
         let refused = || {
@@ -396,11 +462,11 @@ impl Filter {
         let (operator, rest) = text.split_once(':').ok_or_else(refused)?;
         let (field, value) = match rest.split_once('=') {
             Some(pair) => pair,
-            None if operator == "is_null" => (rest, "true"),
+            None if operator == "is_null" => (rest, ""),
             None => return Err(refused()),
         };
         let field = percent_decode_str(field).decode_utf8_lossy().into_owned();
-        Ok(Self { field, operator: operator.to_owned(), value: value.to_owned() })
+        Ok(Self::of(field, operator, value))
     }
 
     fn written(&self) -> String {
@@ -420,10 +486,10 @@ impl Filter {
         Ok(Condition::read(&self.field, &self.operator, value)?)
     }
 
-    /// Whether the field is to have no value, or one; a form sends nothing, which is the former.
+    /// Whether the field is to have no value, or one.
     fn has_none(&self) -> Result<bool, Problem> {
         match self.value.as_str() {
-            "" | "true" => Ok(true),
+            "true" => Ok(true),
             "false" => Ok(false),
             other => Err(Problem::refused(format!("is_null is true or false, not {other}."))),
         }
@@ -442,61 +508,97 @@ impl Filter {
     }
 }
 
-/// The facets of the fields that tell rows apart best.
+/// A row as the table gives it, with where it comes from.
+struct Origin {
+    number: Option<u64>,
+    place: Option<u64>,
+    cells: Box<RawValue>,
+}
+
+impl Origin {
+    /// Before the cells stand the row's number, from 0 on, and, if it is known, its place.
+    fn of(row: &str, has_place: bool) -> Result<Self, serde_json::Error> {
+        let before = 1 + usize::from(has_place);
+        let known: Vec<Option<u64>> = serde_json::from_str(part(row, 0..before)?.get())?;
+        let at = |index: usize| known.get(index).copied().flatten();
+        let cells = part(row, before..usize::MAX)?;
+        Ok(Self { number: at(0).map(|number| number + 1), place: at(1), cells })
+    }
+}
+
+/// Why a filter without a value was refused, if that was why.
+fn without_value(filters: &[Filter], refused: &str) -> Option<String> {
+    const SAID: [&str; 3] = ["Conversion Error", "invalid timestamp", "invalid date"];
+    let is_of_value = SAID.iter().any(|said| refused.contains(said));
+    let empty = filters.iter().find(|it| it.value.is_empty());
+    empty.filter(|_| is_of_value).map(|filter| {
+        let field = named(&filter.field);
+        format!("An empty value is none that the field {field} can have: write one, or choose “has no value”.")
+    })
+}
+
+/// The values of a field, each with how often it is there, and how many there are.
+type Counts = (Vec<(Option<String>, u64)>, u64);
+
+/// The facets of the fields that tell rows apart best, among the rows of a sheet. Rows are shown without them if
+/// they cannot be counted.
 fn found_facets(
     pages: &Pages,
     dataset: &Dataset,
     table: &str,
     conditions: &[Condition],
+    sheet: &Sheet,
     given: &Given,
     asker: &Asker,
-) -> Result<Vec<Facet>, Problem> {
+) -> Vec<Facet> {
     let names = forebay_query::table_names(dataset);
     let index = names.iter().position(|name| name.eq_ignore_ascii_case(table));
     let facts = index.and_then(|index| dataset.facts().tables().get(index));
-    let fields = facts.map(|facts| facts.fields.as_slice()).unwrap_or_default();
-    let fields: Vec<&Field> = fields.iter().filter(|it| tells_apart(it)).take(MAX_FACETS).collect();
-    let path = format!("/dataset/{}/rows", dataset.id());
-    let name = quoted(&table_name(dataset.id(), table));
-    let facet = |field: &str, column: &str, values: Vec<(Option<String>, u64)>, distinct: u64| {
-        let sql = format!(
-            "SELECT {0}, count(*) AS rows FROM {name} GROUP BY 1 ORDER BY 2 DESC, 1",
-            quoted(column)
-        );
-        let all = Given::default().and("sql", &sql).at(&format!("/dataset/{}/sql", dataset.id()));
-        let more = distinct.saturating_sub(values.len() as u64);
-        let values = values.into_iter().map(|(value, count)| {
-            let filter = match &value {
-                Some(value) => ("eq", value.clone()),
-                None => ("is_null", "true".to_owned()),
-            };
-            let (operator, held) = (filter.0.to_owned(), filter.1);
-            let filter = Filter { field: field.to_owned(), operator, value: held }.written();
-            let is_chosen = given.all("where").any(|it| it == filter);
-            let rest = given.without("page");
-            let link = if is_chosen {
-                rest.without_value("where", &filter)
-            } else {
-                rest.and("where", &filter)
-            };
-            FacetValue { value, count, link: link.at(&path), is_chosen }
-        });
-        Facet { field: field.to_owned(), values: values.collect(), more, all }
-    };
-    if conditions.is_empty() {
-        // They were counted when it was kept.
-        let counted = |field: &&Field| {
-            let top = field.top.iter().take(usize::try_from(MAX_VALUES).unwrap_or_default());
-            let top = top.map(|(value, count)| (Some(value.clone()), *count)).collect();
-            facet(field.name(), field.column(), top, field.distinct.unwrap_or_default())
-        };
-        return Ok(fields.iter().map(counted).collect());
-    }
-    let names: Vec<String> = fields.iter().map(|field| field.name().to_owned()).collect();
+    let Some(facts) = facts else { return Vec::new() };
+    // Where a table has more columns than fields, these are known by their columns alone.
+    let known = sheet.all_fields.iter().map(String::as_str);
+    let by_name = facts.fields.iter().map(Field::name).eq(known.take(facts.fields.len()));
+    let path = format!("/dataset/{}", dataset.id());
+    let key = |field: &Field| (if by_name { field.name() } else { field.column() }).to_owned();
+    // What was counted when it was kept is not counted again.
+    let kept = |field| kept_counts(field, facts.records).filter(|_| conditions.is_empty());
+    let told_apart = facts.fields.iter().filter(|it| tells_apart(it)).take(MAX_FACETS);
+    let told_apart: Vec<(&Field, Option<Counts>)> =
+        told_apart.map(|field| (field, kept(field))).collect();
+    let uncounted = told_apart.iter().filter(|(_, kept)| kept.is_none());
+    let uncounted: Vec<String> = uncounted.map(|(field, _)| key(field)).collect();
     let of = (dataset.id(), table);
-    let found = facets(&pages.desk, of, conditions, &names, MAX_VALUES, asker)?;
-    let found = found.into_iter().zip(&fields);
-    Ok(found.map(|(it, field)| facet(&it.field, field.column(), it.values, it.distinct)).collect())
+    let counted = facets(&pages.desk, of, conditions, &uncounted, MAX_VALUES, asker);
+    let mut counted = counted
+        .inspect_err(|error| tracing::warn!(%error, "frequent values cannot be counted"))
+        .unwrap_or_default()
+        .into_iter()
+        .map(|it| (it.values, it.distinct));
+    let facet = |(field, kept): (&Field, Option<Counts>)| {
+        let counts = kept.or_else(|| counted.next())?;
+        Some(Facet::of((field, &key(field)), counts, &sheet.sql, given, &path))
+    };
+    told_apart.into_iter().filter_map(facet).collect()
+}
+
+/// What was counted of a field among all records, as a query would count it, if all of it that is shown is known.
+fn kept_counts(field: &Field, records: u64) -> Option<Counts> {
+    let is_exact = field.distinct_is_exact == Some(true) && field.carried.is_none();
+    let (distinct, nulls) = (field.distinct.filter(|_| is_exact)?, field.nulls?);
+    let mut values: Vec<_> =
+        field.top.iter().map(|(value, count)| (Some(value.clone()), *count)).collect();
+    let is_whole = values.len() as u64 == distinct;
+    let counted = values.iter().map(|(_, count)| count).sum::<u64>() + nulls;
+    let fits = if is_whole { counted == records } else { counted < records };
+    if !fits || !(is_whole || values.len() as u64 >= MAX_VALUES) {
+        return None;
+    }
+    if nulls > 0 {
+        let at = values.iter().take_while(|(_, count)| *count >= nulls).count();
+        values.insert(at, (None, nulls));
+    }
+    values.truncate(usize::try_from(MAX_VALUES).unwrap_or(usize::MAX));
+    Some((values, distinct + u64::from(nulls > 0)))
 }
 
 /// True if rows can be told apart by a field: it has a few values, each of them often.
@@ -526,6 +628,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_row_is_its_cells_and_its_number_stands_beside() {
+        let with = Origin::of(r#"[0,17,"a",null]"#, true).unwrap();
+        assert_eq!(
+            (with.number, with.place, with.cells.get()),
+            (Some(1), Some(17), r#"["a",null]"#)
+        );
+        let without = Origin::of("[4,5]", false).unwrap();
+        assert_eq!((without.number, without.place, without.cells.get()), (Some(5), None, "[5]"));
+    }
+
+    #[test]
     fn a_filter_reads_as_it_is_written() {
         for (field, value) in [("stars", "10"), ("a=b%3D:c", "x=y:z & ü"), ("", "")] {
             let [field, value] = [field, value].map(str::to_owned);
@@ -533,6 +646,13 @@ mod tests {
             assert_eq!(Filter::read(&filter.written()).unwrap(), filter);
         }
         assert!(Filter::read("nonsense").is_err() && Filter::read("eq:a").is_err());
+        let empty = [Filter::read("eq:total=").unwrap()];
+        let why = without_value(&empty, "Conversion Error: Could not convert string \"\" to INT64");
+        assert!(why.is_some_and(|why| why.contains("An empty value") && why.contains("total")));
+        assert_eq!(without_value(&empty, "There is no field total."), None);
+        for same in ["is_null:note", "is_null:note=", "is_null:no%74e=true"] {
+            assert_eq!(Filter::read(same).unwrap().written(), "is_null:note=true", "{same}");
+        }
         let nothing = Filter::read("is_null:note").unwrap();
         assert_eq!(
             (nothing.told().as_str(), nothing.has_none().unwrap()),

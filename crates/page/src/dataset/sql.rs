@@ -1,16 +1,21 @@
 //! SQL over what was kept, with the query in the address; what it gives as a table, a chart and a file.
 
+use std::ops::Range;
+
 use askama::Template;
+use bytes::Bytes;
 use forebay_query::{Column, Query, Selected};
 use forebay_text::counted;
 use forebay_tools::{ChartKind, ToolError};
+use http::{Response, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
     Head,
-    cell::{Cell, cells, heading_class},
+    cell::{Cell, ColumnType, cells},
     chart,
+    columns::{Columns, part},
 };
 use crate::{
     Pages,
@@ -18,6 +23,7 @@ use crate::{
     frame::{Frame, Section},
     given::Given,
     problem::Problem,
+    reply::{Twin, written},
 };
 
 /// How many rows are shown.
@@ -36,6 +42,8 @@ pub(crate) struct Asked {
     result: Option<Found>,
     /// Why there is none.
     error: Option<String>,
+    #[serde(skip)]
+    status: StatusCode,
     chart: Option<Chart>,
     #[serde(skip)]
     given: Given,
@@ -47,9 +55,16 @@ pub(crate) struct Found {
     columns: Vec<Column>,
     rows: Vec<Box<RawValue>>,
     has_more: bool,
+    /// How many columns stand before those that are shown.
+    first_column: usize,
+    column_count: usize,
     milliseconds: u64,
     /// What the names of tools in it stood for.
     sources: Vec<String>,
+    #[serde(skip)]
+    all_columns: Vec<String>,
+    #[serde(skip)]
+    extent: Columns,
 }
 
 /// A chart of what a query gave.
@@ -62,35 +77,52 @@ pub(crate) struct Chart {
     is_drawn: bool,
 }
 
+pub(crate) fn answer(
+    pages: &Pages,
+    id: &str,
+    given: &Given,
+    twin: Twin,
+    asker: &Asker,
+) -> Result<Response<Bytes>, Problem> {
+    let page = Asked::of(pages, id, given, asker)?;
+    Ok(written(page.status, &page, twin)?)
+}
+
 impl Asked {
-    pub(crate) fn of(
-        pages: &Pages,
-        id: &str,
-        given: &Given,
-        asker: &Asker,
-    ) -> Result<Self, Problem> {
+    fn of(pages: &Pages, id: &str, given: &Given, asker: &Asker) -> Result<Self, Problem> {
+        let given = given.only(&["sql", "columns", "chart", "x", "y", "series"])?;
         let dataset = pages.dataset(id)?;
-        let given = given.only(&["sql", "chart", "x", "y", "series"]);
-        let frame = Frame::new(Section::Shelf, format!("{} · SQL", dataset.id()));
-        let head = Head::of(&dataset, "SQL and charts");
-        let Some(sql) = given.get("sql").map(str::to_owned) else {
-            let sql = format!("SELECT *\nFROM {}\nLIMIT 100", dataset.id());
-            let (result, error, chart) = (None, None, None);
-            return Ok(Self { frame, dataset: head, sql, result, error, chart, given });
+        let mut page = Self {
+            frame: Frame::new(Section::Shelf, format!("{} · SQL", dataset.id())),
+            dataset: Head::of(&dataset, "SQL and charts"),
+            sql: format!("SELECT *\nFROM {}\nLIMIT 100", dataset.id()),
+            result: None,
+            error: None,
+            status: StatusCode::OK,
+            chart: None,
+            given,
         };
-        let of = Some(dataset.id().clone());
-        let query = Query { sql: sql.clone(), dataset: of, with_places: false };
+        let Some(sql) = page.given.get("sql").map(str::to_owned) else { return Ok(page) };
+        page.sql.clone_from(&sql);
+        let wanted = Columns::wanted(&page.given)?;
+        let query = Query { sql, dataset: Some(dataset.id().clone()), with_places: false };
         let selected = pages.desk.service().select(&query, MAX_ROWS, MAX_BYTES, asker);
         let milliseconds = u64::try_from(asker.took().as_millis()).unwrap_or(u64::MAX);
-        let (result, error) = match selected {
-            Ok(selected) => (Some(Found::of(selected, milliseconds)?), None),
-            Err(error) => (None, Some(Problem::from(ToolError::from(error)).what().to_owned())),
-        };
-        let chart = match (&result, given.get("chart"), given.get("x")) {
-            (Some(_), Some(kind), Some(_)) => Some(Chart::of(pages, id, kind, &given, asker)),
-            _ => None,
-        };
-        Ok(Self { frame, dataset: head, sql, result, error, chart, given })
+        match selected.map_err(|error| Problem::from(ToolError::from(error))) {
+            Ok(selected) => page.result = Some(Found::of(selected, &wanted, milliseconds)?),
+            // Whoever has written the query finds it there to be changed.
+            Err(problem) if problem.is_of_asker() => {
+                page.status = problem.status();
+                page.error = Some(problem.what().to_owned());
+            }
+            Err(problem) => return Err(problem),
+        }
+        if let (Some(_), Some(kind), Some(_)) =
+            (&page.result, page.given.get("chart"), page.given.get("x"))
+        {
+            page.chart = Some(Chart::of(pages, id, kind, &page.given.without("columns"), asker));
+        }
+        Ok(page)
     }
 
     fn head(&self) -> &Head {
@@ -104,6 +136,21 @@ impl Asked {
     fn kinds(&self) -> Vec<(&'static str, bool)> {
         let chosen = self.given.get("chart").unwrap_or("bar");
         ChartKind::ALL.map(|kind| (kind.name(), kind.name() == chosen)).into()
+    }
+
+    /// Which columns are shown, if there are more.
+    fn columns_told(&self) -> Option<String> {
+        self.result.as_ref()?.extent.told()
+    }
+
+    fn columns_before(&self) -> Option<String> {
+        let given = self.result.as_ref()?.extent.before(&self.given)?;
+        Some(given.at(&self.path()))
+    }
+
+    fn columns_next(&self) -> Option<String> {
+        let given = self.result.as_ref()?.extent.next(&self.given)?;
+        Some(given.at(&self.path()))
     }
 
     /// True if a column has this role in the chart.
@@ -122,19 +169,29 @@ impl Asked {
 }
 
 impl Found {
-    fn of(selected: Selected, milliseconds: u64) -> Result<Self, Problem> {
+    fn of(selected: Selected, wanted: &Range<usize>, milliseconds: u64) -> Result<Self, Problem> {
         let Selected { columns, rows, has_more, sources } = selected;
-        let rows = rows.into_iter().map(RawValue::from_string).collect::<Result<_, _>>()?;
+        let extent = Columns::of(wanted, columns.len())?;
+        let rows = rows.iter().map(|row| part(row, extent.shown())).collect::<Result<_, _>>()?;
         let sources = sources.iter().map(ToString::to_string).collect();
-        Ok(Self { columns, rows, has_more, milliseconds, sources })
+        let all_columns = columns.iter().map(|column| column.name.clone()).collect();
+        let shown = extent.shown();
+        Ok(Self {
+            columns: columns.into_iter().skip(shown.start).take(shown.len()).collect(),
+            rows,
+            has_more,
+            first_column: shown.start,
+            column_count: extent.count(),
+            milliseconds,
+            sources,
+            all_columns,
+            extent,
+        })
     }
 
-    /// The columns, each with its type and how it stands.
-    fn headings(&self) -> Vec<(&str, String, &'static str)> {
-        let columns = self.columns.iter();
-        columns
-            .map(|it| (it.name.as_str(), it.kind.to_lowercase(), heading_class(&it.kind)))
-            .collect()
+    /// The columns that are shown, each with its type.
+    fn headings(&self) -> Vec<(&str, ColumnType)> {
+        self.columns.iter().map(|it| (it.name.as_str(), ColumnType::of(&it.kind))).collect()
     }
 
     fn shown_rows(&self) -> Vec<Vec<Cell>> {
@@ -143,8 +200,11 @@ impl Found {
 
     fn told(&self) -> String {
         let rows = counted(self.rows.len() as u64, "row");
-        let more = if self.has_more { "the first " } else { "" };
-        format!("{more}{rows}, {} ms", self.milliseconds)
+        if self.has_more {
+            format!("The first {rows}, {} ms; “Save as” has all of them", self.milliseconds)
+        } else {
+            format!("{rows}, {} ms", self.milliseconds)
+        }
     }
 }
 

@@ -170,6 +170,12 @@ impl Facet {
     }
 }
 
+impl Facet {
+    pub(crate) fn more_told(&self) -> String {
+        format!("and {} more", grouped(self.more as u64))
+    }
+}
+
 impl Choice {
     pub(crate) fn told(&self) -> String {
         let bytes = self.value.parse::<u64>().ok();

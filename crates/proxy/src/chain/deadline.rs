@@ -72,8 +72,8 @@ impl Stage {
     }
 
     /// Tells the interceptor on this very thread; a panic is its own affair.
-    pub(super) fn notice(&self, moment: &Moment<'_>) {
-        let _ = catch_unwind(AssertUnwindSafe(|| self.interceptor.notices(moment)));
+    pub(super) fn notice(&self, moment: &Moment<'_>, text: Option<&[u8]>) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.interceptor.notices(moment, text)));
     }
 
     /// Runs a hook on this thread for `caller`, who is gone afterwards. `then` gets its outcome: on this

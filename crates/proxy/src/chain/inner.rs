@@ -389,7 +389,8 @@ impl InnerCall {
         let Origin { chain, place, .. } = &*self.origin;
         let first = place + 1;
         if !self.call.is_inner() {
-            chain.stages[first..].iter().for_each(|stage| stage.notice(&moment));
+            let text = result.in_memory();
+            chain.stages[first..].iter().for_each(|stage| stage.notice(&moment, text));
         }
         if !chain.stages[first..].iter().any(|stage| stage.watches(&moment)) {
             return self.finish(Ok(result));

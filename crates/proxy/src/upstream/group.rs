@@ -110,6 +110,12 @@ impl GroupSettings {
         }
     }
 
+    /// Whether any group is under way. How its upstreams stand is known beyond its end.
+    pub fn is_under_way(&self) -> bool {
+        // Each group heeds changes until it ends.
+        self.changes.receiver_count() > 0
+    }
+
     /// How each upstream stands, in their order.
     pub fn standings(&self) -> Arc<[Standing]> {
         self.latest.lock().standings.clone()

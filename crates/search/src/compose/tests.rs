@@ -43,7 +43,7 @@ fn composed_of(payloads: &[(&str, &str)], settings: &Settings) -> Composed {
     };
     let dataset = capture.commit(description).unwrap();
     let insight = Insight {
-        key_findings: vec!["Most are about moorings".to_owned()],
+        key_findings: vec!["Most are about moorings.".to_owned()],
         actionable_insights: Vec::new(),
         metadata: InsightMetadata::of(&dataset),
         model: "a-model".to_owned(),
@@ -72,7 +72,8 @@ fn a_table_is_told_as_a_whole_and_by_its_records() {
     for word in ["github", "list_issues", "tidal/harbour", "closed, open", "0 to 199"] {
         assert!(whole.text.contains(word), "{word}: {}", whole.text);
     }
-    assert_eq!((findings.text.as_str(), findings.lines), ("Most are about moorings.", None));
+    let said = "A model (a-model) said: Most are about moorings.";
+    assert_eq!((findings.text.as_str(), findings.lines), (said, None));
     let all: String = records.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join("\n");
     for n in [0, 6, 8, 199] {
         assert!(all.contains(&format!("id: {n}; state:")), "{n}");

@@ -20,6 +20,7 @@ use super::*;
 use crate::{
     Embedders, Parts, Settings,
     engine::NO_EMBEDDER,
+    failures::{FAILURES, OF_CHROMA, OF_EMBEDDER},
     lock::{Lock, TURN},
 };
 
@@ -345,10 +346,20 @@ fn a_text_that_is_refused_does_not_keep_older_ones_from_having_vectors() {
     let indexed = catch_up(&search);
     assert_eq!((indexed.documents, indexed.with_vectors, indexed.is_held_up), (3, 2, false));
     assert!(indexed.without_vectors.is_some());
-    assert_eq!(search.counts().unwrap().without_vectors, 1);
+    let lacking = || {
+        let counts = search.counts().unwrap();
+        let found = search.find(&ask("login"), &Viewer::default()).unwrap();
+        assert_eq!(
+            (found.without_vectors, found.refused),
+            (counts.without_vectors, counts.refused)
+        );
+        (counts.without_vectors, counts.refused)
+    };
+    assert_eq!(lacking(), (1, 0));
     assert_eq!(find(&search, "unspeakable")[0], refused, "by its words");
     catch_up(&search);
     catch_up(&search);
+    assert_eq!(lacking(), (0, 1), "no more is tried");
     let asked = embedder.asked.load(Ordering::SeqCst);
     assert_eq!(catch_up(&search).without_vectors, None);
     assert_eq!(embedder.asked.load(Ordering::SeqCst), asked, "it is given up");
@@ -581,11 +592,80 @@ fn making_it_anew_goes_on_where_it_was_broken_off_and_begins_again_when_it_was_d
     assert!((1..10).contains(&left), "{left}");
     let rest = search_with(shelf(home.path()), embedder.clone()).rebuild(&mut |_, _| true).unwrap();
     assert_eq!((rest.documents, rest.with_vectors), (0, left));
-    // The one that was being done is done again, and no other.
-    let after = made();
+    // The one that was being done is done again, and no other; before each there is a sample.
+    let after = made() - 1;
+    let before = before - 1;
     assert!(before > 0 && after < all && before + after <= all + all / 10, "{before}, {after}");
     let again = search.rebuild(&mut |_, _| true).unwrap();
-    assert_eq!((again.documents, again.with_vectors, made()), (10, 10, all));
+    assert_eq!((again.documents, again.with_vectors, made() - 1), (10, 10, all));
+}
+
+#[test]
+fn an_embedder_that_fails_keeps_the_index_from_being_made_anew() {
+    let home = tempfile::tempdir().unwrap();
+    let embedder: Arc<Known> = Arc::default();
+    let search = search_with(shelf(home.path()), embedder.clone());
+    let auth = keep(&search.shelf, AUTH);
+    catch_up(&search);
+    let before = search.counts().unwrap();
+    embedder.fails.store(true, Ordering::SeqCst);
+    let error = search.rebuild(&mut |_, _| true).unwrap_err();
+    assert!(matches!(error, SearchError::EmbedderFails(_)));
+    let told = events::told(&error);
+    assert!(told.contains("`search.embedder = \"none\"`") && told.contains("ended"), "{told}");
+    assert_eq!(search.counts().unwrap(), before);
+    embedder.fails.store(false, Ordering::SeqCst);
+    assert_eq!(find(&search, "people refused sign"), [auth], "by its meaning");
+    let without = Search::new(shelf(home.path()), Parts::default(), quick());
+    assert_eq!(without.rebuild(&mut |_, _| true).unwrap().documents, 1, "words need none");
+}
+
+#[test]
+fn failures_of_the_embedder_are_counted_by_the_day() {
+    let home = tempfile::tempdir().unwrap();
+    let embedder: Arc<Known> = Arc::default();
+    let search = search_with(shelf(home.path()), embedder.clone());
+    keep(&search.shelf, FISH);
+    let counted = || failures(&search, OF_EMBEDDER);
+    catch_up(&search);
+    find(&search, "herring");
+    assert_eq!(counted(), 0);
+    embedder.fails.store(true, Ordering::SeqCst);
+    find(&search, "herring");
+    assert_eq!(counted(), 1);
+    keep(&search.shelf, AUTH);
+    catch_up(&search);
+    assert_eq!(counted(), 2);
+    let without = Search::new(shelf(home.path()), Parts::default(), quick());
+    find(&without, "herring");
+    assert_eq!((counted(), failures(&search, OF_CHROMA)), (2, 0));
+}
+
+#[test]
+fn a_question_does_not_wait_until_its_failure_is_written_down() {
+    let home = tempfile::tempdir().unwrap();
+    let embedder: Arc<Known> = Arc::default();
+    let search = search_with(shelf(home.path()), embedder.clone());
+    let fish = keep(&search.shelf, FISH);
+    catch_up(&search);
+    embedder.fails.store(true, Ordering::SeqCst);
+    let nobody_writes = search.failures.writing.lock();
+    assert_eq!(find(&search, "herring"), [fish]);
+    drop(nobody_writes);
+    assert_eq!(failures(&search, OF_EMBEDDER), 1);
+    find(&search, "herring");
+    let shelf = search.shelf.clone();
+    drop(search);
+    let search = search_with(shelf, embedder);
+    assert_eq!(failures(&search, OF_EMBEDDER), 2, "it is written at the end at last");
+}
+
+/// How many failures are counted.
+fn failures(search: &Search, of: &str) -> u64 {
+    search.failures.write_down(&search.shelf);
+    let tallies = search.shelf.store().unwrap().tallies(Some(1)).unwrap();
+    let of_this = tallies.iter().filter(|it| it.subject == FAILURES && it.what == of);
+    of_this.map(|it| it.count).sum()
 }
 
 #[test]
@@ -747,6 +827,19 @@ fn a_full_disk_costs_the_index_and_nothing_else() {
     catch_up(&search);
     assert_eq!(search.counts().unwrap().documents, 30);
     assert!(kept.contains(&find(&search, "herring 7")[0]));
+}
+
+#[test]
+fn a_full_disk_leaves_no_index_that_is_half_made() {
+    let home = tempfile::tempdir().unwrap();
+    keep(&shelf(home.path()), FISH);
+    let full =
+        another_process(home.path(), "trap '' XFSZ; ulimit -f 70;").wait_with_output().unwrap();
+    let told = String::from_utf8(full.stderr).unwrap();
+    assert!(told.contains("INDEXING FAILED"), "{told}");
+    let names = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let names: Vec<_> = names.filter(|name| name.to_string_lossy().contains("search.db")).collect();
+    assert_eq!(names, Vec::<std::ffi::OsString>::new());
 }
 
 #[test]

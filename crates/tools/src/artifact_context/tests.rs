@@ -67,8 +67,33 @@ fn all_are_shortened_before_one_is_left_out() {
     let few = told(&stage.desk, &all, 260);
     let shown = few["artifacts"].as_array().unwrap().len();
     assert!((1..6).contains(&shown), "{few}");
-    let left: Vec<&str> = kept[shown..].iter().map(|it| it.id().as_str()).collect();
-    assert_eq!(few["leftOut"]["noRoom"], json!(left));
+    let is_told = |it: &&Dataset| few["artifacts"].to_string().contains(it.id().as_str());
+    let left: Vec<&str> =
+        kept.iter().filter(|it| !is_told(it)).map(|it| it.id().as_str()).collect();
+    assert_eq!((few["leftOut"]["noRoom"].clone(), left.len() + shown), (json!(left), 6));
+}
+
+#[test]
+fn a_long_one_is_passed_over_for_those_behind_it() {
+    let stage = Stage::new();
+    let long = stage.keep_records(&"list_all_the_orders_of_".repeat(4), 40);
+    let short = [stage.keep("a", "txt", b"x"), stage.keep("b", "txt", b"y")];
+    // How many tokens a line has depends on the names, which are drawn.
+    let ids = |these: &[&Dataset]| these.iter().map(|it| it.id().to_string()).collect::<Vec<_>>();
+    let of_long = (LEAST_TOKENS..400).find(|it| asked(&stage.desk, &ids(&[&long]), *it).is_ok());
+    let of_long = of_long.unwrap();
+    let error = asked(&stage.desk, &ids(&[&long]), of_long - 1).unwrap_err().told();
+    assert!(error.contains("maxTokens has no room"), "{error}");
+    let names = |reply: &Value| {
+        let told = reply["artifacts"].as_array().unwrap().iter();
+        told.map(|it| it["dataset_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let reply = told(&stage.desk, &[&long, &short[0], &short[1]], of_long - 1);
+    assert_eq!(names(&reply)[0], short[0].id().as_str(), "{reply}");
+    let between = [&short[0], &long, &short[1]];
+    let mut replies = (of_long..400).map(|tokens| told(&stage.desk, &between, tokens));
+    let more = replies.find(|reply| names(reply).len() == 2).unwrap();
+    assert_eq!(names(&more), ids(&[&short[0], &short[1]]), "{more}");
 }
 
 #[test]
@@ -80,17 +105,17 @@ fn what_a_model_has_found_is_told_and_leaves_room_for_the_facts() {
         key_findings: vec![said.to_owned()],
         actionable_insights: Vec::new(),
         metadata: InsightMetadata::of(&dataset),
-        model: "a model".to_owned(),
+        model: "a-model".to_owned(),
         reused: None,
     };
     assert!(stage.desk.store().unwrap().put_findings(&dataset, &insight).unwrap());
     let whole = told(&stage.desk, &[&dataset], 4_000);
-    assert_eq!(whole["artifacts"][0]["findings"], said);
+    assert_eq!(whole["artifacts"][0]["findings"], format!("A model (a-model) said: {said}"));
     assert_eq!(whole.to_string().matches("few were ever paid").count(), 1, "once: {whole}");
     assert_eq!(whole["artifacts"][0]["fields"].as_array().unwrap().len(), 12);
     let little = told(&stage.desk, &[&dataset], 200);
     let found = little["artifacts"][0]["findings"].as_str().unwrap();
-    assert!(found.starts_with("Most orders are open"), "{little}");
+    assert!(found.starts_with("A model (a-model) said: Most orders"), "{little}");
     assert!(little["artifacts"][0]["fields_left_out"].is_number(), "{little}");
 }
 

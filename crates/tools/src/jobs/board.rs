@@ -64,7 +64,7 @@ pub(super) enum Claimed {
     /// This job does it.
     Runs(Box<Job>),
     /// It is to be a job at once, and there is no room.
-    Full,
+    Full(Limit),
 }
 
 /// The right to do some work, given back when it is dropped.
@@ -151,9 +151,10 @@ impl Board {
         let session = viewer.session.clone();
         // Nothing is lost by waiting: nothing has begun.
         if after.is_zero()
-            && !has_room(&self.jobs(), &claims, &self.settings, session.as_deref(), None)
+            && let Some(limit) =
+                reached(&self.jobs(), &claims, &self.settings, session.as_deref(), None)
         {
-            return Claimed::Full;
+            return Claimed::Full(limit);
         }
         let claim = Arc::new(Claim::new(session, after.is_zero()));
         claims.insert(work.to_owned(), claim.clone());
@@ -166,11 +167,15 @@ impl Board {
     }
 
     /// What is said to a call that has to wait until another has ended.
-    pub(super) fn full(&self) -> String {
+    pub(super) fn full(&self, limit: Limit) -> String {
         let JobSettings { max_running, max_per_session, .. } = self.settings;
+        let (count, whose) = match limit {
+            Limit::OfAll => (max_running, "of all sessions"),
+            Limit::OfSession => (max_per_session, "of this session"),
+        };
         format!(
-            "Nothing was started: {max_running} jobs run already, or {max_per_session} of this session. \
-             Wait for one of them with {} and wait_seconds, then call again.",
+            "Nothing was started: {count} jobs {whose} run already, and no more may. Wait for one of yours with \
+             {} and wait_seconds, or a while, then call again.",
             self.status_tool
         )
     }
@@ -180,7 +185,7 @@ impl Board {
         let claims = self.claims.lock();
         let mut jobs = self.jobs();
         let session = job.session.as_deref();
-        if !has_room(&jobs, &claims, &self.settings, session, Some(&job.work)) {
+        if reached(&jobs, &claims, &self.settings, session, Some(&job.work)).is_some() {
             return Err(NotBegun::Full);
         }
         let held = self.folder.begin(&job).map_err(NotBegun::Store)?;
@@ -315,21 +320,33 @@ impl Drop for Place<'_> {
     }
 }
 
-/// True if one more may run for that session: the one that does the work `except`, if that is given.
-fn has_room(
+/// A limit of how many jobs run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// In this process.
+    OfAll,
+    OfSession,
+}
+
+/// Which limit keeps one more from running for that session: the one that does the work `except`, if that is
+/// given.
+fn reached(
     jobs: &[Arc<Running>],
     claims: &Claims,
     settings: &JobSettings,
     session: Option<&str>,
     except: Option<&str>,
-) -> bool {
+) -> Option<Limit> {
     let running = jobs.iter().map(|it| it.job()).filter(Job::is_running).map(|job| job.session);
     // Those that are about to be jobs have their places.
     let about = claims.iter().filter(|(work, _)| Some(work.as_str()) != except);
     let about = about.filter(|(_, claim)| claim.is_job_at_once).map(|(_, it)| it.session.clone());
     let all: Vec<Option<String>> = running.chain(about).collect();
     let of_session = all.iter().filter(|of| of.as_deref() == session).count();
-    all.len() < settings.max_running && of_session < settings.max_per_session
+    if of_session >= settings.max_per_session {
+        return Some(Limit::OfSession);
+    }
+    (all.len() >= settings.max_running).then_some(Limit::OfAll)
 }
 
 #[cfg(test)]

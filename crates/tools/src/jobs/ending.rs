@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use forebay_intercept::{Keeper, KeptAs, OnStoreFailure};
+use forebay_intercept::{FILE_KEPT, Keeper, KeptAs, OnStoreFailure};
 use forebay_proxy::{
     body::Payload,
     chain::{CallFailure, HookError, with_causes},
@@ -91,7 +91,11 @@ fn is_short(running: &Running, result: &Payload) -> io::Result<bool> {
 /// The end of a job whose result was kept: this stands in its place.
 fn kept(call: &Call, summary: &[u8]) -> JobEnd {
     let dataset = call.noted::<KeptAs>().map(|kept| kept.0.clone());
-    let summary = Some(cut(&texts(summary), TEXT_BYTES));
+    // Files are told by links, whichever way the client takes these.
+    let is_file = |text: &&str| !call.takes_links() && text.starts_with(FILE_KEPT);
+    let result: Value = serde_json::from_slice(summary).unwrap_or_default();
+    let told: Vec<&str> = texts_of(&result).filter(|text| !is_file(text)).collect();
+    let summary = Some(cut(&told.join("\n"), TEXT_BYTES));
     JobEnd::Completed(JobOutcome { result: None, dataset, summary })
 }
 
@@ -149,7 +153,10 @@ fn error(json: &[u8]) -> String {
 /// The texts of a result, one after the other.
 fn texts(json: &[u8]) -> String {
     let result: Value = serde_json::from_slice(json).unwrap_or_default();
+    texts_of(&result).collect::<Vec<_>>().join("\n")
+}
+
+fn texts_of(result: &Value) -> impl Iterator<Item = &str> {
     let blocks = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-    texts.join("\n")
+    blocks.iter().filter_map(|block| block["text"].as_str())
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use forebay_store::{Dataset, Job, JobOutcome, JobProgress, JobState};
-use jiff::Timestamp;
+use forebay_intercept::files_table;
+use forebay_store::{Dataset, DatasetId, Filter, Job, JobOutcome, JobProgress, JobState};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::{Desk, ToolError, arguments::counted, error::refuse, json as json_text, reply::Reply};
@@ -14,6 +15,8 @@ const RUNNING_BYTES: usize = 460;
 const ENDED_BYTES: usize = 1_960;
 /// A name of others' is told up to this.
 const NAME_BYTES: usize = 60;
+/// How much room links leave to a summary.
+const LEAST_SUMMARY_BYTES: usize = 100;
 /// How many links to a result are told.
 const MAX_LINKS: usize = 3;
 
@@ -104,38 +107,69 @@ fn completed(job: &Job, outcome: &JobOutcome, desk: &Desk) -> Reply {
         Ok(dataset) => dataset,
         Err(error) => return Reply::text(head(job, [("message", error.told().into())])),
     };
-    let (links, left) = links(&dataset, desk);
-    fitting(ENDED_BYTES, summary, |told| {
+    let links = links(job, &dataset, desk);
+    let reply = |count: usize, told: &str| {
         let mut notes = Vec::new();
         if told.ends_with('…') {
-            notes.push("The summary is cut; read-saved-dataset with summary_only has all of it.");
+            notes.push("The summary is cut; read-saved-dataset reads what was kept.".to_owned());
         }
-        let more = format!("{} more in it; resources/list names all.", counted(left, "file"));
+        let left = links.all.len() - count;
         if left > 0 {
-            notes.push(&more);
+            notes.push(format!("{} more in it; resources/list names all.", counted(left, "file")));
         }
+        notes.extend(links.table.as_ref().map(|id| format!("{id} lists its files.")));
         let mut members = vec![("dataset_id", Value::from(id.as_str()))];
         if !notes.is_empty() {
             members.push(("message", notes.join(" ").into()));
         }
         let reply = Reply::text(head(job, members)).and_text(told);
-        links.iter().cloned().fold(reply, Reply::and)
-    })
+        links.all[..count].iter().cloned().fold(reply, Reply::and)
+    };
+    let count = (1..=links.all.len().min(MAX_LINKS))
+        .rev()
+        .find(|count| reply(*count, "…").into_json().len() + LEAST_SUMMARY_BYTES <= ENDED_BYTES);
+    fitting(ENDED_BYTES, summary, |told| reply(count.unwrap_or(0), told))
 }
 
-/// Links to the first files of a dataset, and how many more there are.
-fn links(dataset: &Dataset, desk: &Desk) -> (Vec<Value>, usize) {
-    const MAX_BYTES: usize = 900;
-    let all: Vec<Value> =
-        dataset.artifacts().map(|artifact| desk.links().block(dataset, &artifact)).collect();
-    let mut bytes = 0;
-    let fits = |link: &&Value| {
-        bytes += link.to_string().len();
-        bytes <= MAX_BYTES
+/// What is linked to of a result that was kept.
+struct Links {
+    all: Vec<Value>,
+    /// The table of its files, if they are many. It is linked to in their place.
+    table: Option<DatasetId>,
+}
+
+fn links(job: &Job, dataset: &Dataset, desk: &Desk) -> Links {
+    let main = |of: &Dataset| {
+        let artifact = of.artifact(of.main_part())?;
+        Some(desk.links().block(of, &artifact))
     };
-    let told: Vec<Value> = all.iter().take(MAX_LINKS).take_while(fits).cloned().collect();
-    let left = all.len() - told.len();
-    (told, left)
+    if let Some(table) = table(job, dataset, desk) {
+        let text = if dataset.is_of_files() { None } else { main(dataset) };
+        let all = text.into_iter().chain(main(&table)).collect();
+        return Links { all, table: Some(table.id().clone()) };
+    }
+    let artifacts = dataset.artifacts();
+    let all = artifacts.map(|artifact| desk.links().block(dataset, &artifact)).collect();
+    Links { all, table: None }
+}
+
+/// The table of the files of a result, which was kept with it.
+fn table(job: &Job, dataset: &Dataset, desk: &Desk) -> Option<Dataset> {
+    if dataset.facts().files.is_empty() {
+        return None;
+    }
+    let metadata = dataset.metadata();
+    let filter = Filter {
+        tool: Some(files_table(&metadata.description.tool)),
+        viewer: desk.viewer().clone(),
+        from: Some(metadata.timestamp),
+        until: Some(job.updated + SignedDuration::from_secs(1)),
+        ..Filter::default()
+    };
+    let store = desk.store().ok()?;
+    let tables = store.list(&filter).ok()?.into_iter();
+    let mut tables = tables.filter_map(|entry| store.dataset(&entry.id).ok());
+    tables.find(|table| table.facts().made_from == [dataset.id().as_str()])
 }
 
 /// True if a result is told as it came in a reply that is short.

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    book::Book,
+    asked::Asked,
+    book::{Again, Book},
     fetch::{Bound, Progress, Trouble},
     fields::Fields,
 };
@@ -11,13 +12,15 @@ use crate::{ToolError, arguments::counted, error::refuse, json, pages::Part, rep
 
 /// What an answer tells besides the records.
 pub(crate) struct Standing<'s> {
-    pub(crate) part: Part,
+    pub(crate) asked: &'s Asked,
     pub(crate) book: &'s Book,
     pub(crate) progress: &'s Progress,
     /// The text of the records that are kept.
     pub(crate) kept: &'s [u8],
     /// The dataset that has what was fetched.
     pub(crate) dataset: Option<String>,
+    /// The dataset that keeps what was fetched before, if this one does not have all of it.
+    pub(crate) before: Option<String>,
 }
 
 /// The answer: the records as they are written, and where they stand.
@@ -26,7 +29,7 @@ pub(crate) fn page(
     fields: &Fields,
     standing: &Standing<'_>,
 ) -> Result<Reply, ToolError> {
-    let Part { offset, .. } = standing.part;
+    let Part { offset, .. } = standing.asked.part;
     if records.is_empty() && offset > 0 {
         return standing.past_the_end();
     }
@@ -70,13 +73,18 @@ fn so_far(book: &Book, dataset: Option<&str>) -> String {
 }
 
 impl Bound {
-    fn told(&self) -> String {
+    fn told(&self, book: &Book) -> String {
         match self {
             Self::Pages(most) => {
                 format!("after {} in one call (paging max_pages)", counted(most, "page"))
             }
-            Self::Records(most) => format!("at {} (paging max_records)", counted(most, "record")),
-            Self::Bytes(most) => format!("at {} (paging max_bytes)", counted(most, "byte")),
+            // Pages are kept whole.
+            Self::Records(most) => {
+                format!("at {} (paging max_records is {most})", counted(book.records(), "record"))
+            }
+            Self::Bytes(most) => {
+                format!("at {} (paging max_bytes is {most})", counted(book.bytes(), "byte"))
+            }
             Self::Seconds(most) => {
                 format!("after {} (paging max_seconds)", counted(most, "second"))
             }
@@ -95,20 +103,20 @@ impl Bound {
 impl Standing<'_> {
     /// Says that nothing is there, and what is.
     fn past_the_end(&self) -> Result<Reply, ToolError> {
-        let Part { offset, limit } = self.part;
+        let Part { offset, limit } = self.asked.part;
         let known = self.book.known();
         if let Some(bound) = &self.progress.bound {
             let next = if bound.lets_go_on() { " Ask again to go on from there." } else { "" };
             return refuse!(
                 "Record {offset} was not reached: fetching ended {}. {}{next}",
-                bound.told(),
+                bound.told(self.book),
                 so_far(self.book, self.dataset.as_deref())
             );
         }
         let end = known.total.filter(|total| *total <= offset);
         match (end, self.book.has_more(offset)) {
             (Some(total), _) => {
-                self.part.check(total, "record")?;
+                self.asked.part.check(total, "record")?;
             }
             (None, Some(false)) => {
                 return refuse!(
@@ -119,15 +127,17 @@ impl Standing<'_> {
             }
             (None, Some(true) | None) => {}
         }
+        let why = self.dead_end().map_or_else(String::new, |why| format!(" {why}"));
         refuse!(
-            "The upstream gives no way to record {offset}: {} can be had, which is {} of {limit}.",
+            "The upstream gives no way to record {offset}: {} can be had, which is {} of \
+             {limit}.{why}",
             counted(known.at_least, "record"),
             counted(known.at_least.div_ceil(limit), "page")
         )
     }
 
     fn pagination(&self, returned: u64) -> String {
-        let Part { offset, limit } = self.part;
+        let Part { offset, limit } = self.asked.part;
         let known = self.book.known();
         let end = offset + returned;
         let has_more = self.book.has_more(end);
@@ -135,15 +145,17 @@ impl Standing<'_> {
         let is_there = end < known.at_least;
         let may_go_on = is_there || (has_more != Some(false) && self.book.leads_on());
         let is_whole = returned == limit && offset % limit == 0;
+        // A page of the tool's own is another one.
+        let has_next_page = is_whole && self.asked.offers("page");
         let mut members: Vec<(&str, Value)> = vec![
             ("total_count", known.total.into()),
             ("current_page", page.into()),
             ("page_size", limit.into()),
             ("total_pages", known.total.map(|total| total.div_ceil(limit)).into()),
             ("has_more", has_more.into()),
-            ("next_page", (may_go_on && is_whole).then_some(page + 1).into()),
+            ("next_page", (may_go_on && has_next_page).then_some(page + 1).into()),
         ];
-        if may_go_on && !is_whole {
+        if may_go_on && !has_next_page && self.asked.offers("offset") {
             members.push(("next_offset", end.into()));
         }
         if known.total.is_none() {
@@ -211,20 +223,19 @@ impl Standing<'_> {
         }
         if let Some(bound) = &self.progress.bound {
             let next = if bound.lets_go_on() { "; ask again to go on" } else { "" };
-            notes.push(format!("Fetching ended {}{next}.", bound.told()));
+            notes.push(format!("Fetching ended {}{next}.", bound.told(self.book)));
         }
         if let Some((which, why)) = &self.progress.failure {
             let why = why.trim().trim_end_matches('.');
-            notes.push(format!(
-                "What is behind these records could not be fetched: the {which} failed: {why}."
-            ));
+            let what = if self.asked.wants_all {
+                "Not all records could be fetched"
+            } else {
+                "What is behind these records could not be fetched"
+            };
+            notes.push(format!("{what}: the {which} failed: {why}."));
         }
-        if self.book.repeats() {
-            notes.push(
-                "The upstream gives the same page whatever it is asked for: all that it gives is \
-                 here."
-                    .to_owned(),
-            );
+        if let Some(why) = self.dead_end() {
+            notes.push(why.to_owned());
         } else if self.book.has_more(known.at_least) == Some(true) && !self.book.leads_on() {
             notes.push("The upstream has more, and gives no way to it.".to_owned());
         }
@@ -236,13 +247,30 @@ impl Standing<'_> {
             );
         }
         if self.dataset.is_some() && !self.book.is_without_gaps() {
-            notes.push(
-                "The dataset has the pages that were fetched, not those between them; fetch_all \
-                 fetches all."
-                    .to_owned(),
-            );
+            let next = if self.asked.wants_all { "" } else { "; fetch_all fetches all" };
+            notes.push(format!(
+                "The dataset has the pages that were fetched, not those between them{next}."
+            ));
+        }
+        if let (Some(before), Some(dataset)) = (&self.before, &self.dataset) {
+            notes.push(format!(
+                "{dataset} is new and has only what was fetched again; what was fetched before is \
+                 in {before} as it was."
+            ));
         }
         notes
+    }
+
+    /// Why there is no way to more, if pages came again.
+    fn dead_end(&self) -> Option<&'static str> {
+        match self.book.given_again() {
+            Again::Nothing => None,
+            Again::AnyPage => Some("The upstream gives the same page whatever it is asked for."),
+            Again::FormerPage => Some(
+                "What the upstream gives or names as the next page is one that it gave before: it ends \
+                 there.",
+            ),
+        }
     }
 }
 

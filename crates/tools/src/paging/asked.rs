@@ -26,13 +26,15 @@ pub(crate) struct Asked {
     pub(crate) refreshes: bool,
     /// Whether all pages are to be fetched.
     pub(crate) wants_all: bool,
+    /// Those of our parameters that the tool has not itself.
+    pub(crate) offered: Vec<&'static str>,
 }
 
 impl Asked {
     /// Takes what is for us out of a call's arguments; `None` if none of it is.
     pub(crate) fn take(
         arguments: &mut RawArguments,
-        offered: &[&str],
+        offered: &[&'static str],
         style: &Style,
     ) -> Result<Option<Self>, ToolError> {
         let mut given = arguments.take(offered);
@@ -61,7 +63,13 @@ impl Asked {
             fields: given.texts("fields")?,
             refreshes: given.flag("refresh")?,
             wants_all: given.flag("fetch_all")?,
+            offered: offered.to_vec(),
         }))
+    }
+
+    /// True if a parameter of this name is ours.
+    pub(crate) fn offers(&self, name: &str) -> bool {
+        self.offered.contains(&name)
     }
 }
 
@@ -93,6 +101,15 @@ pub(crate) fn schemas(offered: &[&str]) -> Map<String, Value> {
 }
 
 #[cfg(test)]
+impl Asked {
+    /// This part and nothing else, of a tool that has no parameters of our names.
+    pub(crate) fn of(part: Part) -> Self {
+        let offered = OURS.to_vec();
+        Self { part, fields: Vec::new(), refreshes: false, wants_all: false, offered }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::paging::settings::PagingSettings;
@@ -100,7 +117,7 @@ mod tests {
     fn take(arguments: &str, schema: &Value) -> Result<Option<Asked>, String> {
         let style = Style::of(schema, &PagingSettings::default());
         let has = |name: &str| schema["properties"].get(name).is_some();
-        let offered: Vec<&str> = OURS.into_iter().filter(|name| !has(name)).collect();
+        let offered: Vec<&'static str> = OURS.into_iter().filter(|name| !has(name)).collect();
         Asked::take(&mut RawArguments::read(arguments.as_bytes()), &offered, &style)
             .map_err(|error| error.told())
     }

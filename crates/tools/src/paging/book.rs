@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    found::{Found, Next},
+    found::{Found, Layout, Next, Told},
     settings::PagingSettings,
     style::{Step, Style, Way},
 };
@@ -23,6 +23,8 @@ const USUAL_GRID: u64 = 100;
 #[derive(Debug)]
 pub(crate) struct Book {
     pub(crate) style: Style,
+    /// How the records of a page are written.
+    pub(crate) layout: Layout,
     /// By their number, the number of their first record, or their place in the order of cursors.
     pages: BTreeMap<u64, Page>,
     /// What leads behind the last page, where pages go in order.
@@ -39,8 +41,20 @@ pub(crate) struct Book {
     total_before: Option<u64>,
     /// Whether some have turned out to stand elsewhere than was presumed.
     has_moved: bool,
-    /// Whether the upstream gives the same page whatever it is asked for.
-    repeats: bool,
+    /// What the upstream has given or named again.
+    given_again: Again,
+    /// Whether pages are presumed to count from 1 because the one that is called 0 has failed.
+    presumes_1: bool,
+}
+
+/// What an upstream gives again, in place of new pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Again {
+    Nothing,
+    /// The same page, whatever it is asked for.
+    AnyPage,
+    /// One that it gave before, as what follows its last.
+    FormerPage,
 }
 
 /// A page that has been fetched.
@@ -83,6 +97,7 @@ impl Book {
         let is_numbered = matches!(style.way, Way::Page { .. });
         Self {
             style,
+            layout: Layout::default(),
             pages: BTreeMap::new(),
             behind: None,
             size: settings.page_size.filter(|_| is_numbered),
@@ -91,7 +106,8 @@ impl Book {
             total: None,
             total_before: None,
             has_moved: false,
-            repeats: false,
+            given_again: Again::Nothing,
+            presumes_1: false,
         }
     }
 
@@ -181,7 +197,10 @@ impl Book {
     /// Takes a page in.
     pub(crate) fn insert(&mut self, missing: &Missing, found: Found, now: Instant) {
         let Missing { key, step } = missing;
-        let Found { text, records, told } = found;
+        let Found { text, records, told, layout } = found;
+        if layout == Layout::Blocks {
+            self.layout = layout;
+        }
         let head = hash(&text, &records[..records.len().min(1)]);
         let hash = hash(&text, &records);
         let count = records.len() as u64;
@@ -190,7 +209,12 @@ impl Book {
             self.learn_numbers(is_first);
             let key = u64::from(!is_first);
             let missing = Missing { key, step: Step::Page(key) };
-            return self.insert(&missing, Found { text, records, told }, now);
+            return self.insert(&missing, Found { text, records, told, layout }, now);
+        }
+        if *key == 0 && count == 0 && self.style.tries_0() {
+            // There is no page 0.
+            self.style = self.style.clone().counting_from(1);
+            return;
         }
         if let Way::Unknown = self.style.way {
             self.style = self.style.clone().after_first(&told);
@@ -200,7 +224,15 @@ impl Book {
         }
         let first = self.pages.get(&0).filter(|_| *key > 0 && count > 0);
         if first.is_some_and(|first| first.hash == hash && first.len() == count) {
-            self.repeats = true;
+            let is_other =
+                |(known, page): (&u64, &Page)| ![0, *key].contains(known) && page.len() > 0;
+            if self.pages.iter().any(is_other) {
+                // Behind its last page it begins anew.
+                self.given_again = Again::FormerPage;
+                let told = Told { total: told.total, ..Told::default() };
+                return self.insert(missing, Found { told, ..Found::default() }, now);
+            }
+            self.given_again = Again::AnyPage;
             self.style.way = Way::Whole;
             self.pages.retain(|key, _| *key == 0);
             self.at_most = None;
@@ -221,9 +253,14 @@ impl Book {
         }
         let is_last = self.pages.keys().next_back().is_none_or(|last| last <= key);
         if is_last && self.style.goes_in_order() {
-            // A cursor that leads to itself leads nowhere.
-            let leads_on = |next: &Next| *step != Step::Behind(next.clone());
-            self.behind = told.next.clone().filter(leads_on);
+            // A cursor that leads to a page that is there leads nowhere.
+            let leads_back = told.next.clone().map(Step::Behind).is_some_and(|next| {
+                *step == next || self.pages.values().any(|page| page.step == next)
+            });
+            if leads_back {
+                self.given_again = Again::FormerPage;
+            }
+            self.behind = told.next.clone().filter(|_| !leads_back);
         }
         let says_more = told.has_more;
         let page = Page {
@@ -359,7 +396,25 @@ impl Book {
 
     /// Whether there are pages whose place rests on a number of the first one that nothing has shown.
     pub(crate) fn is_presumed(&self) -> bool {
-        self.style.presumes_first() && self.pages.keys().any(|key| *key > 0)
+        let is_placed = self.style.presumes_first() && self.pages.keys().any(|key| *key > 0);
+        is_placed || self.presumes_1
+    }
+
+    /// Notes that the first page was found under the number 1 only because 0 has failed.
+    pub(crate) fn presume_1(&mut self) {
+        self.presumes_1 = true;
+    }
+
+    /// What the upstream has given or named again.
+    pub(crate) fn given_again(&self) -> Again {
+        self.given_again
+    }
+
+    /// True if nothing that `old` has is missing here.
+    pub(crate) fn replaces(&self, old: &Self) -> bool {
+        let is_whole = self.is_without_gaps() && self.has_more(self.at_least()) == Some(false);
+        let mut filled = old.pages.iter().filter(|(_, page)| page.len() > 0);
+        is_whole || filled.all(|(key, _)| self.pages.contains_key(key))
     }
 
     /// How many the upstream says that there are, if it ends before them.
@@ -371,11 +426,6 @@ impl Book {
     /// Whether there is a way to what is not there yet.
     pub(crate) fn leads_on(&self) -> bool {
         self.leading_to(self.at_least()).is_some()
-    }
-
-    /// Whether the upstream turned out to give the same page whatever it is asked for.
-    pub(crate) fn repeats(&self) -> bool {
-        self.repeats
     }
 
     /// The records of a part, as they are written; `kept` is the text of those that are kept.
@@ -447,6 +497,9 @@ impl Book {
         let is_to_tell = self.style.doubts_first() || self.believed().is_none();
         if self.can_try_number_1() && is_to_tell {
             return Some(Missing { key: 1, step: Step::Numbered1 });
+        }
+        if self.style.tries_0() && self.pages.is_empty() {
+            return Some(Missing { key: 0, step: Step::Page(0) });
         }
         match (&self.style.way, self.size) {
             (Way::Page { .. }, Some(size)) if self.is_regular => {

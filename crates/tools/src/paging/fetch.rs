@@ -86,12 +86,22 @@ impl Fetching<'_> {
         }
     }
 
-    /// Fetches a page. An upstream that refuses the first may not like the size that we have chosen.
+    /// Fetches a page. An upstream that refuses the first may count from 1, or not like the size that we have
+    /// chosen.
     fn fetch(&self, book: &mut Book, missing: &Missing) -> Result<(), Trouble> {
-        let outcome = self.ask(book, missing);
+        let mut outcome = self.ask(book, missing);
+        if outcome.is_err() && book.style.tries_0() && book.records() == 0 {
+            let untried = book.style.clone();
+            book.style = untried.clone().counting_from(1);
+            outcome = self.ask(book, missing);
+            match &outcome {
+                Ok(()) => book.presume_1(),
+                Err(_) => book.style = untried,
+            }
+        }
         let is_refused = matches!(outcome, Err(Trouble::Page { .. })) && book.records() == 0;
         if is_refused && self.settings.page_size.is_none() && book.style.asks_no_size() {
-            return self.ask(book, missing);
+            return self.fetch(book, missing);
         }
         outcome
     }
@@ -104,14 +114,15 @@ impl Fetching<'_> {
         let parameter = book.style.cursor_parameter();
         let cursor = parameter.and_then(|parameter| arguments.get(parameter));
         let sent = Sent { parameter, cursor };
-        let found = found::read(&result, self.settings, sent).map_err(|no_page| match no_page {
+        let found = found::read(&result, self.settings, sent, book.layout);
+        let found = found.map_err(|no_page| match no_page {
             NoPage::Failed(why) => failed(why),
             NoPage::Unfinished => failed("it asks for more before it answers".to_owned()),
-            NoPage::NoList if book.records() > 0 => failed(format!(
-                "its result holds no list: {}",
-                String::from_utf8_lossy(&result[..result.len().min(MAX_EXCERPT)])
-            )),
-            NoPage::NoList => Trouble::NoList,
+            NoPage::NoList(said) if book.records() > 0 => {
+                let said: String = said.chars().take(MAX_EXCERPT).collect();
+                failed(format!("its result holds no list: {said}"))
+            }
+            NoPage::NoList(_) => Trouble::NoList,
         })?;
         book.insert(missing, found, Instant::now());
         Ok(())

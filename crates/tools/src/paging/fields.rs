@@ -47,8 +47,11 @@ impl Fields {
         const MOST: usize = 40;
         let mut known = BTreeSet::new();
         let mut order = Vec::new();
+        let (mut is_any, mut has_objects) = (false, false);
         let mut unknown = self.names.first();
         for record in records {
+            is_any = true;
+            has_objects |= record.starts_with(b"{");
             add_names(record, "", &mut |name| {
                 if known.insert(name.clone()) {
                     order.push(name);
@@ -58,6 +61,12 @@ impl Fields {
             if unknown.is_none() {
                 break;
             }
+        }
+        if let (Some(name), true, false) = (unknown, is_any, has_objects) {
+            return refuse!(
+                "There is no field {name}: the records are no objects and have no fields. Leave \
+                 fields out."
+            );
         }
         let Some(unknown) = unknown.filter(|_| !known.is_empty()) else { return Ok(()) };
         let meant = forebay_query::nearest(unknown, order.iter().map(String::as_str));
@@ -152,6 +161,21 @@ mod tests {
         assert_eq!(of(&["a.b"], RECORD), r#"{"a.b":true}"#);
         assert_eq!(of(&["none"], RECORD), "{}");
         assert_eq!(of(&["id"], "7"), "7");
+    }
+
+    #[test]
+    fn records_that_are_no_objects_have_no_fields() {
+        let check = |names: &[&str], records: &[&str]| {
+            let fields = Fields::new(names.iter().map(|name| (*name).to_owned()).collect());
+            fields.check(records.iter().map(|it| it.as_bytes())).map_err(|it| it.told())
+        };
+        for records in [["7", "\"x\""], ["null", "[{\"id\":1}]"]] {
+            let error = check(&["id"], &records).unwrap_err();
+            assert!(error.contains("the records are no objects"), "{error}");
+            assert_eq!(check(&[], &records), Ok(()));
+        }
+        assert_eq!(check(&["id"], &["7", "{\"id\":1}"]), Ok(()), "some are");
+        assert_eq!(check(&["id"], &[]), Ok(()), "there are none");
     }
 
     #[test]

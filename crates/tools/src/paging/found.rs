@@ -20,6 +20,17 @@ pub(crate) struct Found {
     /// Where they stand.
     pub(crate) records: Vec<Range<usize>>,
     pub(crate) told: Told,
+    pub(crate) layout: Layout,
+}
+
+/// How a tool writes the records of a page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// As a list in a document, as far as is known.
+    #[default]
+    Document,
+    /// Each as a text block of its own. A single block is a page of one record, whatever lists are in it.
+    Blocks,
 }
 
 /// What a result says of the others.
@@ -51,8 +62,8 @@ pub(crate) enum NoPage {
     Failed(String),
     /// It is not final: the upstream asks for something, or goes on as a task.
     Unfinished,
-    /// It holds no list, or none where the policy says.
-    NoList,
+    /// It holds no list, or none where the policy says, but this.
+    NoList(String),
 }
 
 /// Names that lists of records have.
@@ -236,17 +247,18 @@ impl Next {
     }
 }
 
-/// Reads a result, whole as it came.
+/// Reads a result, whole as it came, of a tool that writes its records as `layout` says.
 pub(crate) fn read(
     result: &[u8],
     settings: &PagingSettings,
     sent: Sent<'_>,
+    layout: Layout,
 ) -> Result<Found, NoPage> {
     let [is_error, kind, structured, content, task] =
         scan::members(result, ["isError", "resultType", "structuredContent", "content", "task"]);
-    let texts: Vec<String> = content
-        .and_then(walk::elements)
-        .into_iter()
+    let blocks: Option<Vec<&[u8]>> = content.and_then(walk::elements).map(Iterator::collect);
+    let texts: Vec<String> = blocks
+        .iter()
         .flatten()
         .filter_map(|block| {
             let [text] = scan::members(block, ["text"]);
@@ -259,22 +271,56 @@ pub(crate) fn read(
     if task.is_some() || kind.is_some_and(|kind| kind != b"\"complete\"") {
         return Err(NoPage::Unfinished);
     }
-    let structured = structured.map(<[u8]>::to_vec);
     let is_json = |text: &String| {
         text.trim_start().starts_with(['{', '[']) && syntax::check(text.as_bytes()).is_ok()
     };
+    let has_only_json = blocks.is_some_and(|blocks| blocks.len() == texts.len())
+        && structured.is_none()
+        && settings.records.is_none()
+        && texts.iter().all(is_json);
+    let are_records = match (layout, texts.len()) {
+        // Of a page without records nothing is left.
+        (Layout::Blocks, _) | (Layout::Document, 0) => true,
+        (Layout::Document, 1) => false,
+        (Layout::Document, _) => are_alike(&texts),
+    };
+    if has_only_json && are_records {
+        let layout = if texts.len() > 1 { Layout::Blocks } else { layout };
+        return Ok(of_blocks(&texts, layout));
+    }
     let documents = texts.iter().filter(|text| is_json(text)).map(|text| text.clone().into_bytes());
-    for document in structured.into_iter().chain(documents) {
+    for document in structured.map(<[u8]>::to_vec).into_iter().chain(documents) {
         if let Some(found) = in_document(document, settings, sent) {
             return Ok(found);
         }
     }
-    // Some write each record as a block of its own.
-    if settings.records.is_none() && texts.len() > 1 && texts.iter().all(is_json) {
-        let list = format!("[{}]", texts.join(","));
-        return in_document(list.into_bytes(), settings, sent).ok_or(NoPage::NoList);
+    if has_only_json && texts.len() > 1 {
+        return Ok(of_blocks(&texts, Layout::Blocks));
     }
-    Err(NoPage::NoList)
+    let structured = || structured.map(String::from_utf8_lossy).unwrap_or_default().into_owned();
+    Err(NoPage::NoList(if texts.is_empty() { structured() } else { texts.join("\n") }))
+}
+
+/// True if texts are objects that begin with the same member, as records do that one program has written. Lists
+/// that are in them are then their own.
+fn are_alike(texts: &[String]) -> bool {
+    let first = |text: &String| {
+        let (key, _) = walk::members(text.trim().as_bytes())?.next()?;
+        Some(json::name(key))
+    };
+    let Some(name) = texts.first().and_then(first) else { return false };
+    texts.iter().all(|text| first(text).as_ref() == Some(&name))
+}
+
+/// The page that has each of these texts for a record.
+fn of_blocks(texts: &[String], layout: Layout) -> Found {
+    let (mut text, mut records) = (Vec::new(), Vec::new());
+    for record in texts {
+        let start = text.len();
+        text.extend_from_slice(record.trim().as_bytes());
+        records.push(start..text.len());
+    }
+    Found { text, records, told: Told::default(), layout }
 }
 
 /// What a document holds, if it holds a list.
@@ -296,7 +342,7 @@ fn in_document(document: Vec<u8>, settings: &PagingSettings, sent: Sent<'_>) -> 
         number: around.number(),
         ..around.next(&document, settings, sent)
     };
-    Some(Found { text: document, records, told })
+    Some(Found { text: document, records, told, layout: Layout::Document })
 }
 
 /// The list that a document is about.

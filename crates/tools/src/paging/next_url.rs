@@ -5,6 +5,11 @@ pub(super) fn is_url(text: &str) -> bool {
     ["https://", "http://", "/", "?"].iter().any(|start| text.starts_with(start))
 }
 
+/// True if a URL says where it leads by itself.
+pub(super) fn is_whole(url: &str) -> bool {
+    ["https://", "http://"].iter().any(|start| url.starts_with(start))
+}
+
 /// The names and values in the query of `url`, as they read.
 pub(super) fn query(url: &str) -> Vec<(String, String)> {
     let Some((_, query)) = url.split_once('?') else { return Vec::new() };

@@ -71,6 +71,8 @@ const CURSORS: [&str; 18] = [
     "resumetoken",
 ];
 const URLS: [&str; 5] = ["nexturl", "nextlink", "nextpageurl", "nextpage", "next"];
+/// Names that a parameter for the URL of the next page has, and others, too.
+const PERHAPS_URLS: [&str; 4] = ["url", "link", "pageurl", "href"];
 
 /// How an upstream's pages are reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +81,8 @@ pub(crate) struct Style {
     size: Option<Size>,
     /// Whether nobody has said so.
     is_guessed: bool,
+    /// What may lead to the next page, if the first result gives what fits it.
+    perhaps: Perhaps,
     /// The names of all parameters, and whether each takes a text.
     parameters: Vec<(String, Type)>,
 }
@@ -109,6 +113,8 @@ pub(crate) enum First {
     Presumed,
     /// The same, and what has come speaks against it.
     Doubted,
+    /// It cannot be left out: 0 is tried first, and what it gives is compared with what 1 gives.
+    Untried,
 }
 
 /// Which page.
@@ -124,6 +130,16 @@ pub(crate) enum Step {
     First,
     /// The one behind another.
     Behind(Next),
+}
+
+/// Parameters that are called like those that lead to the next page, and may be something else: a number called
+/// `after` may be a time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Perhaps {
+    /// For numbers.
+    cursor: Option<String>,
+    /// For texts.
+    url: Option<String>,
 }
 
 /// The parameter for how many records a page has.
@@ -148,7 +164,8 @@ impl Style {
         let way = definition.way(settings);
         let size = definition.size(settings);
         let is_guessed = settings.style == PagingStyle::Auto && !matches!(way, Way::Unknown);
-        Self { way, size, is_guessed, parameters: definition.parameters() }
+        let perhaps = definition.perhaps();
+        Self { way, size, is_guessed, perhaps, parameters: definition.parameters() }
     }
 
     /// The style, now that the first result is known.
@@ -157,12 +174,29 @@ impl Style {
             return self;
         }
         let leads_on = |url: &str| !self.arguments_in(url).is_empty();
-        self.way = match &told.next {
-            Some(Next::Url(url)) if leads_on(url) => Way::Url { parameter: None },
-            Some(Next::Url(_) | Next::Token(_)) | None => Way::Whole,
+        self.way = match (&told.next, &self.perhaps) {
+            (Some(Next::Url(url)), Perhaps { url: Some(parameter), .. })
+                if next_url::is_whole(url) && !self.places(url) =>
+            {
+                Way::Url { parameter: Some(parameter.clone()) }
+            }
+            (Some(Next::Url(url)), _) if leads_on(url) => Way::Url { parameter: None },
+            (Some(Next::Token(_)), Perhaps { cursor: Some(parameter), .. }) => {
+                Way::Cursor { parameter: parameter.clone() }
+            }
+            (Some(Next::Url(_) | Next::Token(_)) | None, _) => Way::Whole,
         };
         self.is_guessed = true;
         self
+    }
+
+    /// True if the query of a URL sets a number of the tool's that may be a place among the records, or what may
+    /// be a parameter for URLs: it is then no URL to be given whole.
+    fn places(&self, url: &str) -> bool {
+        self.arguments_in(url).iter().any(|(name, value)| {
+            let is_place = value.is_number() && Some(name.as_str()) != self.size_parameter();
+            is_place || Some(name) == self.perhaps.url.as_ref()
+        })
     }
 
     /// The style, now that it is known which number the first page has.
@@ -184,6 +218,10 @@ impl Style {
 
     /// The style, now that the page is known that comes if none is asked for by its number.
     pub(crate) fn after_unnumbered(self, told: &Told) -> Self {
+        if self.tries_0() {
+            // It was asked for by a number, and some take 0 for 1.
+            return self;
+        }
         match told.number.or_else(|| self.number_before(told.next.as_ref()?)) {
             Some(1) => self.counting_from(1),
             // Some say 0 where no number was given.
@@ -207,12 +245,20 @@ impl Style {
 
     /// True if it is only presumed which number the first page has.
     pub(crate) fn presumes_first(&self) -> bool {
-        matches!(self.way, Way::Page { first: First::Presumed | First::Doubted, .. })
+        matches!(
+            self.way,
+            Way::Page { first: First::Presumed | First::Doubted | First::Untried, .. }
+        )
     }
 
-    /// True if something speaks against what is presumed.
+    /// True if something speaks against what is presumed, or nothing for it.
     pub(crate) fn doubts_first(&self) -> bool {
-        matches!(self.way, Way::Page { first: First::Doubted, .. })
+        matches!(self.way, Way::Page { first: First::Doubted | First::Untried, .. })
+    }
+
+    /// True if the first page is asked for as 0, to see whether that is its number.
+    pub(crate) fn tries_0(&self) -> bool {
+        matches!(self.way, Way::Page { first: First::Untried, .. })
     }
 
     /// The parameter that says which page.
@@ -228,7 +274,10 @@ impl Style {
 
     /// The parameter for what the page before gave.
     pub(crate) fn cursor_parameter(&self) -> Option<&str> {
-        self.position_parameter().filter(|_| self.goes_in_order())
+        match self.way {
+            Way::Unknown => self.perhaps.cursor.as_deref(),
+            _ => self.position_parameter().filter(|_| self.goes_in_order()),
+        }
     }
 
     /// The parameter that says how many records a page has.
@@ -281,13 +330,14 @@ impl Style {
                 arguments.set(parameter, &self.number(parameter, *offset));
             }
             (Way::Cursor { parameter }, Step::Behind(Next::Token(token))) => {
-                arguments.set(parameter, token);
+                arguments.set(parameter, &self.fitting(parameter, token));
             }
             (Way::Cursor { parameter }, Step::Behind(Next::Url(url))) => {
                 // The cursor stands in it, or it is the URL itself.
                 let query = next_url::query(url);
                 let cursor = query.iter().find(|(name, _)| name == parameter);
-                arguments.set(parameter, &cursor.map_or(url, |(_, cursor)| cursor).as_str().into());
+                let cursor = cursor.map_or(url, |(_, cursor)| cursor).as_str().into();
+                arguments.set(parameter, &self.fitting(parameter, &cursor));
             }
             (Way::Url { parameter: Some(parameter) }, Step::Behind(next)) => {
                 arguments.set(parameter, &next.value());
@@ -328,9 +378,17 @@ impl Style {
     }
 
     fn number(&self, parameter: &str, number: u64) -> Value {
-        match self.parameters.iter().find(|(name, _)| name == parameter) {
-            Some((_, Type::Text)) => number.to_string().into(),
-            Some((_, Type::Number | Type::Any)) | None => number.into(),
+        self.fitting(parameter, &number.into())
+    }
+
+    /// A text or a number, as the parameter takes it.
+    fn fitting(&self, parameter: &str, value: &Value) -> Value {
+        let known = self.parameters.iter().find(|(name, _)| name == parameter);
+        let number = || value.as_str()?.parse::<i64>().ok();
+        match known.map_or(Type::Any, |(_, kind)| *kind) {
+            Type::Text if value.is_number() => value.to_string().into(),
+            Type::Number => number().map_or_else(|| value.clone(), Value::from),
+            Type::Text | Type::Any => value.clone(),
         }
     }
 }
@@ -340,6 +398,7 @@ impl First {
         match self {
             Self::Known(number) => number,
             Self::Presumed | Self::Doubted => 1,
+            Self::Untried => 0,
         }
     }
 }
@@ -414,6 +473,20 @@ impl<'d> Definition<'d> {
             }
             PagingStyle::Next => by_url.unwrap_or(Way::Url { parameter: None }),
             PagingStyle::None => Way::Whole,
+        }
+    }
+
+    fn perhaps(&self) -> Perhaps {
+        let number = |wanted: &&str| {
+            let mut all = self.properties.iter();
+            let fits = |(name, property): &&(&str, &Value)| {
+                normal(name) == **wanted && type_of(property) == Type::Number
+            };
+            all.find(fits).map(|(name, _)| (*name).to_owned())
+        };
+        Perhaps {
+            cursor: CURSORS.iter().find_map(number),
+            url: self.named(&PERHAPS_URLS).map(ToOwned::to_owned),
         }
     }
 
@@ -496,12 +569,11 @@ impl<'d> Definition<'d> {
         if numbers.contains(&Some(0)) || says(&FROM_0) {
             return First::Known(0);
         }
-        // One that has to be named can only be tried.
-        let is_required = self.required.contains(&parameter);
-        if is_required || numbers.contains(&Some(1)) || says(&FROM_1) {
+        if numbers.contains(&Some(1)) || says(&FROM_1) {
             return First::Known(1);
         }
-        First::Presumed
+        // One that has to be named can only be tried.
+        if self.required.contains(&parameter) { First::Untried } else { First::Presumed }
     }
 
     fn property(&self, parameter: &str) -> Option<&'d Value> {
@@ -609,7 +681,7 @@ mod tests {
         assert_eq!(first(or_null), First::Known(0));
         let required = json!({"properties": {"page": {"type": "integer"}}, "required": ["page"]});
         let way = Style::of(&required, &PagingSettings::default()).way;
-        assert_eq!(way, page("page", First::Known(1)), "it cannot be left out");
+        assert_eq!(way, page("page", First::Untried), "it cannot be left out");
         let unmarked = style(&json!({"page": {"type": "integer"}}));
         let after = |next| {
             let told = Told { next: Some(next), ..Told::default() };

@@ -32,7 +32,8 @@ pub(super) enum Spelling {
 impl Reference {
     /// Reads a text; `None` if it is no reference.
     pub(super) fn of_text(text: &str) -> Option<Result<Self, ToolError>> {
-        let (name, query) = parts(text)?;
+        // What has blanks around it is part of another text, such as a line of a file.
+        let (name, query) = parts(text).filter(|_| text.trim() == text)?;
         let selection = Selection::of_query(query);
         Some(selection.map(|selection| Self { name, selection, spelling: Spelling::Text }))
     }
@@ -101,7 +102,7 @@ mod tests {
     #[test]
     fn a_text_is_a_reference_only_if_all_of_it_is() {
         assert_eq!(text("forebay://dataset/dataset_k3v9x2ma").name, "dataset_k3v9x2ma");
-        assert_eq!(text(" forebay://dataset/k3v9x2ma/ \n").name, "k3v9x2ma");
+        assert_eq!(text("forebay://dataset/k3v9x2ma/").name, "k3v9x2ma");
         assert_eq!(text("forebay://dataset/k3v9x2ma/authors").name, "k3v9x2ma_authors");
         assert_eq!(text("forebay://dataset/list%5forders").name, "list_orders");
         for other in [
@@ -109,6 +110,8 @@ mod tests {
             "forebay://dataset/",
             "forebay://other/k3v9x2ma",
             "see forebay://dataset/k3v9x2ma",
+            " forebay://dataset/k3v9x2ma",
+            "forebay://dataset/k3v9x2ma\n",
             "forebay://dataset/k3v9x2ma holds the orders",
             "forebay://dataset/note://1",
             "FOREBAY://dataset/k3v9x2ma",

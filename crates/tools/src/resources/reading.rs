@@ -91,11 +91,17 @@ fn range(
 fn parse(written: &str, size: u64) -> Option<std::ops::Range<u64>> {
     let (from, to) = written.split_once('-')?;
     let range = match (from, to) {
-        ("", last) => size.saturating_sub(last.parse().ok()?)..size,
-        (from, "") => from.parse().ok()?..size,
-        (from, to) => from.parse().ok()?..to.parse::<u64>().ok()?.saturating_add(1).min(size),
+        ("", last) => size.saturating_sub(number(last)?)..size,
+        (from, "") => number(from)?..size,
+        (from, to) => number(from)?..number(to)?.saturating_add(1).min(size),
     };
     (range.start < range.end).then_some(range)
+}
+
+/// A number; one that is too long to be held is past every end.
+fn number(digits: &str) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -111,6 +117,10 @@ mod tests {
             ("-1000", Some(0..100)),
             ("50-1000", Some(50..100)),
             ("99-99", Some(99..100)),
+            ("0-99999999999999999999", Some(0..100)),
+            ("-99999999999999999999", Some(0..100)),
+            ("99999999999999999999-", None),
+            ("+1-5", None),
             ("100-", None),
             ("9-0", None),
             ("x-1", None),

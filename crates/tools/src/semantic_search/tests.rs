@@ -66,6 +66,36 @@ fn json_on_one_line_has_no_lines_to_be_read() {
 }
 
 #[test]
+fn the_passage_about_the_whole_does_not_say_the_summary_again() {
+    let stage = Stage::new();
+    let table = stage.keep("orders", "json", b"[]");
+    let summary = format!("About {}.", table.id());
+    let hits = vec![
+        hit(&table, 0.5, &format!("{summary}\nshop orders\nstatus: open"), None),
+        hit(&table, 0.4, &summary, None),
+    ];
+    let (stage, _) = stage.finding(Found { hits, ..Found::default() });
+    let results =
+        json_of(&asked(&stage.desk, json!({"query": "open"})).unwrap())["results"].clone();
+    assert_eq!(results[0]["summary"], summary.as_str());
+    assert_eq!(results[0]["passage"], "shop orders status: open");
+    assert_eq!(results[1]["passage"], summary.as_str(), "there is nothing else");
+}
+
+#[test]
+fn what_a_model_has_said_is_marked_whichever_part_of_it_is_told() {
+    for mark in
+        ["A model (m) said:", "A model (m) said (of dataset_22222222, reused, similarity 0.97):"]
+    {
+        let passage = format!("{mark} {}the valve is stuck", "it goes on at length ".repeat(30));
+        let told = told_of(&passage, "valve stuck");
+        assert!(told.starts_with(&format!("{mark} …")), "{told}");
+        assert!(told.ends_with("the valve is stuck") && told.chars().count() <= 303, "{told}");
+    }
+    assert_eq!(told_of("A model (m) said: so", "so"), "A model (m) said: so");
+}
+
+#[test]
 fn a_passage_of_another_block_is_told_with_that_block() {
     let stage = Stage::new();
     let log = stage.keep("logs", "txt", b"INFO started\n");
@@ -104,6 +134,8 @@ fn what_is_gone_or_anothers_is_not_told_whatever_the_index_says() {
 fn the_state_of_the_index_is_told() {
     let found = Found {
         waiting: 3,
+        without_vectors: 2,
+        refused: 1,
         by_words_alone: Some("the model is down".to_owned()),
         ..Found::default()
     };
@@ -113,7 +145,9 @@ fn the_state_of_the_index_is_told() {
     assert_eq!(
         told[1],
         "Nothing was found. Try other words, without server, tool or since; list-saved-datasets shows what \
-         there is. 3 datasets are not indexed yet. Found by words alone, not by meaning: the model is down."
+         there is. 3 datasets are not indexed yet. 2 datasets so far found by words alone, not by meaning: a \
+         running Forebay makes the vectors, and so does `forebay index rebuild`. 1 dataset found by words \
+         alone, not by meaning: no vectors can be made of the texts. Found by words alone, not by meaning: the model is down."
     );
 }
 

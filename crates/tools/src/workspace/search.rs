@@ -170,7 +170,7 @@ fn by_meaning(
         limit *= 4;
     };
     match found {
-        Ok(Found { hits, waiting, without_vectors: _, by_words_alone }) => {
+        Ok(Found { hits, waiting, by_words_alone, .. }) => {
             if waiting > 0 {
                 let are = if waiting == 1 { "is" } else { "are" };
                 notes.push(format!("{} {are} not indexed yet.", counted(waiting, "dataset")));

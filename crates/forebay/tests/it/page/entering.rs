@@ -118,8 +118,11 @@ fn what_is_got_changes_nothing() {
     for act in ["pin", "unpin", "tag?tag=x", "untag?tag=x"] {
         assert_eq!(page.get(&format!("/dataset/{id}/{act}")).head.status, 404, "{act}");
     }
-    page.get(&format!("/dataset/{id}/delete?confirmed=yes"));
-    page.get(&format!("/shelf?what=delete&confirmed=yes&id={id}"));
+    for act in ["delete?confirmed=yes", "delete?what=delete"] {
+        assert_eq!(page.get(&format!("/dataset/{id}/{act}")).head.status, 400, "{act}");
+    }
+    let many = page.get(&format!("/shelf?what=delete&confirmed=yes&id={id}"));
+    assert_eq!(many.head.status, 400, "{}", many.text);
     let entry = page.store().list(&forebay_store::Filter::default()).unwrap().remove(0);
     assert!(!entry.is_pinned && entry.tags.iter().all(|tag| tag != "x"), "{entry:?}");
     for method in ["PUT", "DELETE", "PATCH"] {
@@ -181,6 +184,11 @@ fn whoever_logs_in_comes_to_the_page_that_was_asked_for() {
     let page = Page::of(&[("records", 50)]);
     let refused = page.ask("GET", "/shelf?tool=records", &[], "");
     assert!(refused.text.contains("name=\"to\" value=\"/shelf?tool=records\""), "{}", refused.text);
+    // A token that the page does not understand is not a part of it.
+    let with_token = page.ask("GET", &format!("/shelf?token={}&tool=records", page.token), &[], "");
+    assert_eq!(with_token.head.status, 401);
+    assert!(with_token.text.contains("name=\"to\" value=\"/shelf?tool=records\""));
+    assert!(!with_token.text.contains(&page.token), "{}", with_token.text);
     let login = |form: &str| {
         let origin = format!("http://{}", page.address);
         page.ask("POST", "/login", &[("Origin", &origin)], form)

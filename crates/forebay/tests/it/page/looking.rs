@@ -109,7 +109,9 @@ fn sql_charts_and_files_are_of_the_same_rows() {
     let whole = page.get(&format!("/dataset/{id}/export?form=ndjson"));
     assert_eq!(whole.text.lines().count(), 121);
     for refused in ["SELECT * FROM read_csv('/etc/passwd')", "DROP TABLE dataset", "SELEC 1"] {
-        let asked = page.json(&format!("/dataset/{id}/sql.json?sql={}", encoded(refused)));
+        let answer = page.get(&format!("/dataset/{id}/sql.json?sql={}", encoded(refused)));
+        assert_eq!(answer.head.status, 400, "{refused}: {}", answer.text);
+        let asked: serde_json::Value = serde_json::from_str(&answer.text).unwrap();
         assert!(asked["error"].is_string() && asked["result"].is_null(), "{refused}: {asked}");
     }
     let fields = page.json(&format!("/dataset/{id}/fields.json"));
@@ -246,7 +248,7 @@ fn a_result_full_of_markup_stays_text() {
 }
 
 /// A text as it stands in an address.
-fn encoded(text: &str) -> String {
+pub(super) fn encoded(text: &str) -> String {
     text.bytes().fold(String::new(), |mut all, byte| {
         let _ = write!(all, "%{byte:02X}");
         all

@@ -78,6 +78,17 @@ fn a_server_is_started_anew_from_the_page_and_no_other_is() {
     });
     assert_eq!(pid("two").unwrap(), two);
     assert_eq!(served.ask("POST", "/servers", "restart=three").head.status, 404);
+
+    // With its last client a server ends, and can be started anew by nobody.
+    assert_eq!(of(&served.servers(), "one")["is_live"], true);
+    assert_eq!(client.delete(), 204);
+    eventually("both have ended", || of(&served.servers(), "one")["is_live"] == false);
+    let known = served.servers();
+    assert_eq!(of(&known, "one")["state"], "not started: no client is connected");
+    assert!(of(&known, "one")["tools"].as_array().is_some_and(|tools| !tools.is_empty()));
+    let refused = served.ask("POST", "/servers", "restart=one");
+    assert_eq!(refused.head.status, 404);
+    assert!(refused.text.contains("no client is connected"), "{}", refused.text);
 }
 
 #[test]

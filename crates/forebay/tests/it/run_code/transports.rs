@@ -18,8 +18,19 @@ fn code(server: &str) -> Value {
 }
 
 fn over_http(peer: &HttpPeer, era: Era, server: &str) {
-    let result = McpHttpClient::of(era, peer).call_tool("run_code", &code(server));
-    assert_eq!(result["result"]["content"][0]["text"], "[101,201,301,401]", "{result}");
+    let mut client = McpHttpClient::of(era, peer);
+    let called = json!({ "name": "run_code", "arguments": code(server) });
+    let mut with_progress = called.clone();
+    with_progress["_meta"] = json!({ "progressToken": "mine" });
+    // With progress, and then in the same session without.
+    for params in [with_progress, called] {
+        let result = client.call("tools/call", &params);
+        assert_eq!(result["result"]["content"][0]["text"], "[101,201,301,401]", "{result}");
+    }
+    let told = |it: &&Value| it["params"]["progressToken"] == "mine";
+    let told = client.notifications.iter().filter(told).count();
+    // Each of its calls tells of its own, and that it is done.
+    assert!(told >= 4, "{told} of {:?}", client.notifications);
 }
 
 #[test]
@@ -70,6 +81,18 @@ fn gateway_to_both() {
             assert_eq!(text, "[101,201,301,401]", "{name}");
         }
         client.end();
+    }
+}
+
+#[test]
+fn http_to_gateway() {
+    for era in [Era::Legacy, Era::Modern] {
+        let home = tempfile::tempdir().unwrap();
+        let settings =
+            format!("injected_tools = \"full\"\n{}", server("orders", &fixture(&[]), ""));
+        std::fs::write(home.path().join("forebay.toml"), settings).unwrap();
+        let mut serve = forebay(["serve", "--listen", "127.0.0.1:0"]);
+        over_http(&HttpPeer::start(serve.env("FOREBAY_HOME", home.path())), era, "orders");
     }
 }
 

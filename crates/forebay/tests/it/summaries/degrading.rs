@@ -199,9 +199,9 @@ fn a_full_disk_costs_the_findings_and_nothing_else() {
     let held = Mutex::new(held);
     let model = Model::answering(move |_| {
         let _ = held.lock().unwrap().recv();
-        // As many characters as a line is shown with, of three bytes each.
-        let line = "長".repeat(300);
-        (200, said_by("openai", &json!({"keyFindings": vec![line; 5], "actionableInsights": []})))
+        // More characters than a line is shown with, of three bytes each; what is said twice is told once.
+        let lines: Vec<String> = ["一", "二", "三", "四", "五"].map(|it| it.repeat(300)).into();
+        (200, said_by("openai", &json!({"keyFindings": lines, "actionableInsights": []})))
     });
     let (wrapped, home) = asking("full_disk", "openai", &model.url);
     // A limit on the size of files stands for a full disk, where going over it is an error and no signal.

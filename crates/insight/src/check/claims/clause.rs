@@ -12,6 +12,12 @@ pub(super) struct Clause<'c> {
     pub(super) fields: Vec<(&'c Field, usize)>,
     /// The values that it names: where, over how many words, and how often each stands there.
     pub(super) values: Vec<Mention<'c>>,
+    /// The clause before is the beginning of a list of values: `active | and inactive orders`.
+    pub(super) follows_value: bool,
+    /// The next clause goes on with a list of values: `are active | and inactive`.
+    pub(super) leads_to_values: bool,
+    /// The next clause begins with a number: `records: 17 | and 40 are late`.
+    pub(super) leads_to_number: bool,
 }
 
 /// A value that a clause names.
@@ -24,7 +30,15 @@ pub(super) struct Mention<'c> {
 
 impl<'c> Clause<'c> {
     pub(super) fn of(words: &'c [Word], known: &'c Known) -> Self {
-        let mut clause = Self { words, known, fields: Vec::new(), values: Vec::new() };
+        let mut clause = Self {
+            words,
+            known,
+            fields: Vec::new(),
+            values: Vec::new(),
+            follows_value: false,
+            leads_to_values: false,
+            leads_to_number: false,
+        };
         clause.find_fields();
         clause.find_values();
         clause
@@ -116,8 +130,25 @@ impl<'c> Clause<'c> {
             }
             if mention.length > 0 && !self.is_of_field(at) {
                 self.values.push(mention);
+            } else {
+                self.values.extend(self.truth_at(at));
             }
         }
+    }
+
+    /// The name of a field that is true or false, where it is said that it is true: `are verified`.
+    fn truth_at(&self, at: usize) -> Option<Mention<'c>> {
+        let is_said = matches!(self.before(at, 1), Some("are" | "is" | "were" | "was"));
+        let (field, _) = self.fields.iter().find(|(_, from)| *from == at)?;
+        let is_last = at + field.name.len() == self.words.len();
+        let is_truth = |value: &String| matches!(value.as_str(), "true" | "false");
+        let is_boolean = field.are_all && field.values.keys().all(is_truth);
+        let count = field.values.get("true").copied().unwrap_or_default();
+        (is_said && is_last && is_boolean).then(|| Mention {
+            at,
+            length: field.name.len(),
+            counts: vec![(*field, count)],
+        })
     }
 
     /// Over how many words a value stands at a place; 0 if it does not.

@@ -5,7 +5,7 @@ use super::{
         known::as_float,
         words::{Number, Word},
     },
-    clause::Clause,
+    clause::{Clause, Mention},
     sense::{Sense, agrees},
 };
 
@@ -43,6 +43,10 @@ const OTHER_MEASURES: [&str; 31] = [
     "number",
     "other",
 ];
+/// Words behind which stands what is not counted.
+const EXCEPTIONS: [&str; 5] = ["apart", "aside", "besides", "except", "excluding"];
+/// A value behind one of these is not counted, but the others are.
+const NEGATIONS: [&str; 6] = ["not", "never", "non", "without", "except", "excluding"];
 /// Words that may stand between a count and the value that it counts.
 pub(super) const CONNECTORS: [&str; 47] = [
     "are",
@@ -102,7 +106,16 @@ impl Clause<'_> {
 
     fn is_false_count(&self, at: usize, number: Number) -> bool {
         let is_other = self.before(at, 1).is_some_and(|it| OTHER_MEASURES.contains(&it));
-        if number.has_unit || is_other || self.is_whole_of_part_in(at) {
+        // `order 4711`
+        let is_name = self.before(at, 1).is_some_and(|it| self.is_record_noun(&format!("{it}s")));
+        let is_place = is_other
+            || is_name
+            || self.is_of_span(at)
+            || self.is_bound_of_field(at)
+            || self.is_of_portions(at)
+            || self.is_whole_of_part_in(at);
+        // `no missing values apart from 40 countries`
+        if number.has_unit || is_place || self.has(&EXCEPTIONS) {
             return false;
         }
         let sense = self.sense(at);
@@ -110,6 +123,9 @@ impl Clause<'_> {
             let value = 100.0 * number.value / whole.value.max(1.0);
             let share = Number { value, slack: 3.0, is_percent: true, ..number };
             return self.is_false_share(at + 2, share, sense);
+        }
+        if let Some(truth) = self.truth_of_subject(at, number).filter(|_| !number.is_percent) {
+            return !truth.iter().any(|truth| agrees(number, *truth, sense));
         }
         if number.is_percent {
             return self.is_false_share(at, number, sense);
@@ -124,11 +140,12 @@ impl Clause<'_> {
             return !truth.iter().any(|truth| is_right(*truth));
         }
         if let Some(counts) = self.counted_value(at) {
-            // More than one restriction leaves fewer.
+            // More than one restriction leaves fewer, and `active or inactive` are all of both.
             let is_subset = self.values.len() > 1 || self.is_restricted_besides_value(at);
+            let others = if self.values.len() > 1 { self.sum_of_values() } else { 0 };
             let is_right = |count: u64| {
                 let agrees = agrees(number, as_float(count), sense);
-                agrees || (is_subset && number.value <= as_float(count))
+                agrees || (is_subset && number.value <= as_float(count.max(others)))
             };
             return !counts.iter().any(|count| is_right(*count));
         }
@@ -144,8 +161,9 @@ impl Clause<'_> {
 
     /// `60% are active`, held against the counts.
     fn is_false_share(&self, at: usize, number: Number, sense: Sense) -> bool {
-        let Some(_) = self.counted_value(at) else { return false };
-        if self.values.len() > 1 || self.is_restricted_besides_value(at) {
+        let is_counted =
+            self.counted_value(at).is_some() || self.truth_of_subject(at, number).is_some();
+        if !is_counted || self.values.len() != 1 || self.is_restricted_besides_value(at) {
             return false;
         }
         let shares =
@@ -199,7 +217,7 @@ impl Clause<'_> {
     }
 
     /// How many nulls may be meant where no field is named.
-    fn nulls_of_any(&self, number: Number) -> Vec<f64> {
+    pub(super) fn nulls_of_any(&self, number: Number) -> Vec<f64> {
         let nulls: Vec<f64> = self.known.fields.iter().map(|it| as_float(it.nulls)).collect();
         if nulls.is_empty() {
             return nulls;
@@ -210,9 +228,25 @@ impl Clause<'_> {
         each.chain([all]).collect()
     }
 
+    /// How often any of the values stands there that are joined by `or`; 0 if they are not.
+    fn sum_of_values(&self) -> u64 {
+        let is_joined = |(one, other): (&Mention<'_>, &Mention<'_>)| {
+            one.at + one.length + 1 == other.at && self.plain(one.at + one.length) == Some("or")
+        };
+        let counts = self.values.iter().filter_map(|it| it.counts.iter().map(|(_, it)| *it).max());
+        let mut pairs = self.values.iter().zip(self.values.iter().skip(1));
+        if pairs.all(is_joined) { counts.sum() } else { 0 }
+    }
+
     /// How often the value is known to stand there that the number at a place counts.
     fn counted_value(&self, at: usize) -> Option<Vec<u64>> {
         let mention = self.values.iter().find(|mention| {
+            // `active and inactive: 4,500`, `three statuses: active, inactive and in progress`
+            let is_of_list =
+                if mention.at > at { self.leads_to_values } else { self.follows_value };
+            if is_of_list {
+                return false;
+            }
             let (from, to) = if mention.at > at {
                 (at + 1, mention.at)
             } else {
@@ -231,7 +265,9 @@ impl Clause<'_> {
                 Word::Plain(word) => {
                     let is_connector =
                         CONNECTORS.contains(&word.as_str()) || self.is_of_field(from + index);
-                    let is_name = !OTHER_MEASURES.contains(&word.as_str()) && names > 0;
+                    let is_negation = NEGATIONS.contains(&word.as_str());
+                    let is_name =
+                        !OTHER_MEASURES.contains(&word.as_str()) && !is_negation && names > 0;
                     if !is_connector {
                         names = names.saturating_sub(1);
                     }

@@ -18,8 +18,9 @@ const MOSTLY: [&str; 8] =
 impl Clause<'_> {
     pub(super) fn measures_falsely(&self) -> bool {
         let mut numbers = self.numbers();
-        // `no` measures nothing.
-        numbers.retain(|(_, number)| !number.is_absence);
+        // `no` measures nothing, nor does the 20 of `the 20 orders with the highest price`.
+        let counts = |at: usize| self.plain(at + 1).is_some_and(|it| self.is_record_noun(it));
+        numbers.retain(|(at, number)| !number.is_absence && !counts(*at));
         self.is_false_measure(&numbers) || self.has_day_outside() || self.has_unknown_value()
     }
 

@@ -41,13 +41,14 @@ impl<'c> Clause<'c> {
     }
 
     fn share_at(&self, at: usize) -> Option<Share> {
-        let is_negated = matches!(self.before(at, 1), Some("not" | "the"));
+        let is_negated = matches!(self.before(at, 1), Some("not" | "the"))
+            || matches!(self.plain(at + 1), Some("other" | "others" | "remaining" | "but"));
         match self.plain(at)? {
             _ if is_negated && self.plain(at) != Some("majority") => None,
             "all" if matches!(self.before(at, 1), Some("nearly" | "almost" | "virtually")) => {
                 Some(Share::NearlyAll)
             }
-            "all" | "every" | "each" | "everything" | "exclusively" | "entirely" => {
+            "all" | "every" | "each" | "everything" | "exclusively" | "entirely" | "always" => {
                 Some(Share::All)
             }
             "most" if self.plain(at + 1).is_some_and(|it| SUPERLATIVES.contains(&it)) => None,
@@ -61,6 +62,9 @@ impl<'c> Clause<'c> {
 
     /// Holds `all orders are active` and `orders are mostly active` against the counts.
     fn is_false_share_of(&self, at: usize, share: Share, behind: &[Clause<'c>]) -> bool {
+        if share == Share::All && self.is_false_for_all(at) {
+            return true;
+        }
         let is_verb = |at: &usize| self.plain(*at).is_some_and(|it| VERBS.contains(&it));
         let (subject, verb) = match (at + 1..self.words.len()).find(is_verb) {
             Some(verb) => (at + 1..verb, verb),
@@ -98,6 +102,23 @@ impl<'c> Clause<'c> {
         !sums.is_empty() && sums.into_values().all(|(field, sum)| !share.is_of(field, sum))
     }
 
+    /// `status is active for all records`, where it is not.
+    fn is_false_for_all(&self, at: usize) -> bool {
+        let is_of_all = matches!(self.before(at, 1), Some("for" | "in" | "across"))
+            && self.plain(at + 1).is_some_and(|it| self.is_record_noun(it))
+            && at + 2 == self.words.len();
+        let ([(field, 0)], [mention]) = (self.fields.as_slice(), self.values.as_slice()) else {
+            return false;
+        };
+        let verb = field.name.len();
+        let is_said = matches!(self.plain(verb), Some("is" | "was")) && mention.at == verb + 1;
+        let count = mention.counts.iter().find(|(of, _)| of.name == field.name);
+        is_of_all
+            && is_said
+            && mention.at + mention.length + 1 == at
+            && count.is_some_and(|(field, count)| !Share::All.is_of(field, *count))
+    }
+
     /// `the most common status is inactive`, where another one is.
     fn is_false_superlative(&self) -> bool {
         let is_most = (0..self.words.len()).any(|at| {
@@ -129,7 +150,10 @@ impl<'c> Clause<'c> {
         let Some((field, at)) = named else { return false };
         let last = at + field.name.len();
         let is_last = last + 1 == self.words.len();
-        is_last && self.plain(last).is_some_and(|value| !field.values.contains_key(value))
+        // `for all verified orders`
+        let is_value = |word: &str| !self.is_record_noun(word);
+        let value = self.plain(last).filter(|word| is_value(word));
+        is_last && value.is_some_and(|value| !field.values.contains_key(value))
     }
 
     /// True if the word at a place does not say which are meant.
@@ -155,13 +179,19 @@ impl<'c> Clause<'c> {
     }
 
     /// Values and what joins them, and nothing else.
-    fn is_list_of_values(&self) -> bool {
+    pub(super) fn is_list_of_values(&self) -> bool {
         !self.values.is_empty()
             && (0..self.words.len()).all(|at| {
                 let is_of_value =
                     self.values.iter().any(|it| (it.at..it.at + it.length).contains(&at));
                 is_of_value || self.plain(at) == Some("or")
             })
+    }
+
+    /// A value at the end of a clause that says no number of it.
+    pub(super) fn is_value_without_number(&self) -> bool {
+        let is_last = self.values.iter().any(|it| it.at + it.length == self.words.len());
+        is_last && self.numbers().is_empty()
     }
 }
 

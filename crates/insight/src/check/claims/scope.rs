@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Words that say that not all are meant.
-pub(super) const RESTRICTIONS: [&str; 44] = [
+pub(super) const RESTRICTIONS: [&str; 46] = [
     "with",
     "where",
     "whose",
@@ -51,9 +51,11 @@ pub(super) const RESTRICTIONS: [&str; 44] = [
     "per",
     "belong",
     "each",
+    "share",
+    "sharing",
 ];
 /// Verbs and phrases behind a count that mean all of them, all the same.
-const NO_RESTRICTIONS: [&str; 15] = [
+pub(super) const NO_RESTRICTIONS: [&str; 15] = [
     "total",
     "overall",
     "returned",
@@ -114,6 +116,32 @@ impl Clause<'_> {
         at.checked_sub(2).is_some_and(|part| {
             self.part_in(part).is_some() && matches!(self.words[part], Word::Number(_))
         })
+    }
+
+    /// True if the number at a place is an end of a span: `records 3,901 to 4,000`, `60–70`.
+    pub(super) fn is_of_span(&self, at: usize) -> bool {
+        let joins = |at: usize| match self.words.get(at) {
+            Some(Word::Plain(word)) => matches!(word.as_str(), "to" | "through"),
+            Some(Word::Mark(mark)) => matches!(mark, '–' | '-'),
+            Some(Word::Quoted(_) | Word::Number(_) | Word::Day(_)) | None => false,
+        };
+        let is_number = |at: Option<usize>| {
+            matches!(at.and_then(|at| self.words.get(at)), Some(Word::Number(_)))
+        };
+        (joins(at + 1) && is_number(Some(at + 2)))
+            || (at > 0 && joins(at - 1) && is_number(at.checked_sub(2)))
+    }
+
+    /// The 3,900 of `ids above 3,900`.
+    pub(super) fn is_bound_of_field(&self, at: usize) -> bool {
+        let is_bound = |it| matches!(it, "above" | "below" | "over" | "under" | "beyond");
+        self.before(at, 1).is_some_and(is_bound) && at > 1 && self.is_of_field(at - 2)
+    }
+
+    /// The 100 of `pages of 100 records`.
+    pub(super) fn is_of_portions(&self, at: usize) -> bool {
+        let is_portion = |it| matches!(it, "pages" | "batches" | "chunks" | "groups" | "blocks");
+        self.before(at, 1) == Some("of") && self.before(at, 2).is_some_and(is_portion)
     }
 
     /// True if more than the value that the number at a place counts says which are meant.

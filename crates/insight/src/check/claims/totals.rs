@@ -3,7 +3,7 @@
 use super::{
     super::{known::as_float, words::Number},
     clause::Clause,
-    scope::RESTRICTIONS,
+    scope::{NO_RESTRICTIONS, RESTRICTIONS},
     sense::{Sense, agrees, slack_of},
 };
 
@@ -114,10 +114,19 @@ impl Clause<'_> {
         let verb = self.plain(noun + 1);
         let is_of_all = self.before(at, 1) == Some("all")
             && verb.is_some_and(|it| matches!(it, "have" | "are" | "were" | "had" | "share"));
-        let is_restricted = !is_attribute && !is_of_all && self.is_restricted(noun + 1);
+        // `40 records failed`, but neither `40 records exist` nor `there are 40 records sorted by date`
+        let is_of_whole = self.is_of_whole(at);
+        let does_something = self.before(at, 1) != Some("the")
+            && !is_of_whole
+            && verb.is_some_and(|it| !leads_to_whole(it) && !RESTRICTIONS.contains(&it));
+        let is_restricted =
+            !is_attribute && !is_of_all && (does_something || self.is_restricted(noun + 1));
         let is_of_each = (0..at).any(|it| matches!(self.plain(it), Some("each" | "every" | "per")));
-        let is_whole =
-            is_adjective_neutral && !is_restricted && !is_of_each && !self.is_part_of_whole(at);
+        // `missing in 40 records`
+        let is_part = self.is_part_of_whole(at)
+            || (!is_of_whole && self.is_of_part(at))
+            || self.follows_value;
+        let is_whole = is_adjective_neutral && !is_restricted && !is_of_each && !is_part;
         if !is_whole {
             return is_too_many && sense != Sense::LessThan;
         }
@@ -178,8 +187,7 @@ impl Clause<'_> {
             place -= 1;
         }
         let is_total = (place..at).any(|it| self.plain(it) == Some("total"));
-        let has_whole =
-            || (0..place).any(|it| self.plain(it).is_some_and(|it| WHOLES.contains(&it)));
+        let has_whole = || self.names_whole_before(place);
         is_total
             || match self.before(place, 1) {
                 Some("are" | "is" | "were" | "was" | "exist") => {
@@ -191,6 +199,11 @@ impl Clause<'_> {
                 ) => has_whole(),
                 _ => false,
             }
+    }
+
+    /// True if what is said to have or to come with something is the whole.
+    pub(super) fn names_whole_before(&self, at: usize) -> bool {
+        (0..at).any(|it| self.plain(it).is_some_and(|it| WHOLES.contains(&it)))
     }
 
     fn is_begun_by_number(&self, at: usize) -> bool {
@@ -210,6 +223,13 @@ impl Clause<'_> {
     fn is_figure(&self, number: Number, sense: Sense) -> bool {
         self.known.figures().any(|figure| is_told(number, figure, sense))
     }
+}
+
+/// True if what has a number of records before this word may still be all of them.
+fn leads_to_whole(word: &str) -> bool {
+    const THERE: [&str; 8] =
+        ["exist", "exists", "appear", "appears", "came", "come", "long", "beside"];
+    NO_RESTRICTIONS.contains(&word) || THERE.contains(&word)
 }
 
 /// True if a number is so near to a total that it is meant to tell it.

@@ -132,6 +132,33 @@ fn what_is_removed_by_who_knows_of_no_service_is_removed_there_by_who_does() {
 }
 
 #[test]
+fn what_could_not_be_removed_is_removed_after_a_question_that_the_service_has_answered() {
+    for is_followed in [false, true] {
+        let home = tempfile::tempdir().unwrap();
+        let service = Arc::<Service>::default();
+        let search = search_at(home.path(), &service);
+        let (auth, fish) = (keep(&search.shelf, AUTH), keep(&search.shelf, FISH));
+        catch_up(&search);
+        if is_followed {
+            search.follow();
+            eventually("all is looked through", || !search.waiting.is_running());
+        }
+        service.is_down.store(true, Ordering::SeqCst);
+        // By another process, which this one does not hear of.
+        let other = search_at(home.path(), &service);
+        other.shelf.store().unwrap().remove(&fish).unwrap();
+        assert!(other.forget_gone().is_err());
+        find(&search, "login");
+        assert!(service.holds(&fish), "it is down");
+        assert_eq!(failures(&search, OF_CHROMA), 1);
+        service.is_down.store(false, Ordering::SeqCst);
+        find(&search, "login");
+        eventually("it is gone", || !service.holds(&fish));
+        assert!(service.holds(&auth));
+    }
+}
+
+#[test]
 fn an_index_is_not_emptied_where_there_is_no_room_for_a_new_one() {
     let home = tempfile::tempdir().unwrap();
     let service = Arc::<Service>::default();

@@ -1,7 +1,6 @@
 use serde_json::json;
 
 use super::*;
-use crate::paging::found::Told;
 
 fn book(properties: &serde_json::Value) -> Book {
     let settings = PagingSettings::default();
@@ -17,7 +16,7 @@ fn page(numbers: Range<u64>) -> Found {
         records.push(start..text.len());
         text.push(b',');
     }
-    Found { text, records, told: Told::default() }
+    Found { text, records, ..Found::default() }
 }
 
 fn insert(book: &mut Book, place: u64, found: Found) {
@@ -50,4 +49,21 @@ fn pages_that_were_kept_and_are_gone_are_fetched_again() {
     assert_eq!(missing, Missing { key: 0, step: Step::Page(0) });
     let there = book.missing(&(10..20), Instant::now(), Duration::from_secs(9));
     assert_eq!(there, None);
+}
+
+#[test]
+fn a_book_takes_the_place_of_another_if_it_has_all_of_it() {
+    let of = |places: &[u64], length| {
+        let mut book = book(&json!({"page": {"type": "integer", "minimum": 1}}));
+        for place in places {
+            insert(&mut book, *place, page(*place..place + length));
+        }
+        book
+    };
+    assert!(of(&[0], 10).replaces(&of(&[0], 10)));
+    assert!(of(&[0, 10], 10).replaces(&of(&[0], 10)));
+    assert!(!of(&[0], 10).replaces(&of(&[0, 10], 10)));
+    let mut whole = of(&[0], 10);
+    insert(&mut whole, 10, page(0..0));
+    assert!(whole.replaces(&of(&[0, 10, 20], 10)), "there are fewer now");
 }

@@ -12,6 +12,7 @@ use crate::{
     pages::Part,
     paging::{
         answer::{self, Standing},
+        asked::Asked,
         fields::Fields,
         style::Style,
     },
@@ -30,6 +31,9 @@ impl Upstream for Fake<'_> {
     fn call(&self, arguments: &[u8]) -> Result<Vec<u8>, String> {
         self.fetches.borrow_mut().push(String::from_utf8_lossy(arguments).into_owned());
         let document = (self.page)(&serde_json::from_slice(arguments).unwrap());
+        if document.get("content").is_some() {
+            return Ok(document.to_string().into_bytes());
+        }
         let text = json!({"type": "text", "text": document.to_string()});
         let is_error = document.get("failed").is_some();
         Ok(json!({"content": [text], "isError": is_error}).to_string().into_bytes())
@@ -57,7 +61,17 @@ impl<'p> Client<'p> {
     }
 
     fn with(settings: PagingSettings, properties: &Value, page: &'p Page) -> Self {
-        let style = Style::of(&json!({"properties": properties}), &settings);
+        Self::of(settings, &json!({"properties": properties}), page)
+    }
+
+    /// Of a tool that cannot be called without its `page`.
+    fn required(page: &'p Page) -> Self {
+        let schema = json!({"properties": unmarked(), "required": ["page"]});
+        Self::of(PagingSettings::default(), &schema, page)
+    }
+
+    fn of(settings: PagingSettings, schema: &Value, page: &'p Page) -> Self {
+        let style = Style::of(schema, &settings);
         let upstream = Fake { page, fetches: RefCell::default(), told: Cell::default() };
         Self { upstream, book: Book::new(style, &settings), settings }
     }
@@ -79,11 +93,18 @@ impl<'p> Client<'p> {
 
     fn part(&mut self, part: Part, wanted: Option<Range<u64>>) -> Result<Value, String> {
         let slice = part.offset..part.offset + part.limit;
+        let asked = Asked { wants_all: wanted.is_some(), ..Asked::of(part) };
         let progress =
             self.cover(wanted.unwrap_or(slice.clone())).map_err(|it| format!("{it:?}"))?;
         let records = self.book.slice(&slice, b"");
-        let standing =
-            Standing { part, book: &self.book, progress: &progress, kept: b"", dataset: None };
+        let standing = Standing {
+            asked: &asked,
+            book: &self.book,
+            progress: &progress,
+            kept: b"",
+            dataset: None,
+            before: None,
+        };
         let reply = answer::page(&records, &Fields::new(Vec::new()), &standing);
         let reply = reply.map_err(|error| error.told())?;
         let reply: Value = serde_json::from_slice(&reply.into_json()).unwrap();
@@ -364,13 +385,19 @@ fn fetching_all_is_bounded_and_goes_on_when_asked_again() {
     client.all().unwrap();
     client.all().unwrap();
     assert_eq!((client.fetches(), client.book.records()), (11, 101_662));
-    for settings in [
-        PagingSettings { max_records: 15_000, ..PagingSettings::default() },
-        PagingSettings { max_bytes: 500_000, ..PagingSettings::default() },
+    for (settings, ended) in [
+        (
+            PagingSettings { max_records: 15_000, ..PagingSettings::default() },
+            "Fetching ended at 20000 records (paging max_records is 15000).",
+        ),
+        (
+            PagingSettings { max_bytes: 500_000, ..PagingSettings::default() },
+            " bytes (paging max_bytes is 500000).",
+        ),
     ] {
         let mut client = Client::with(settings, &integer(&["page_number"]), &public);
         let notes = client.all().unwrap()["pagination"]["notes"].to_string();
-        assert!(notes.contains("Fetching ended at"), "{notes}");
+        assert!(notes.contains(ended), "{notes}");
         assert!((2..11).contains(&client.fetches()), "{}", client.fetches());
     }
     let settings = PagingSettings { max_time: Duration::ZERO, ..PagingSettings::default() };
@@ -651,4 +678,162 @@ fn a_call_without_a_page_that_gives_all_is_no_first_page() {
     let mut client = Client::new(&unmarked(), &page);
     assert_eq!(client.all().unwrap()["pagination"]["total_count"], 35);
     assert_eq!(client.book.records(), 35);
+}
+
+#[test]
+fn a_page_that_must_be_named_is_looked_for_under_0_and_1() {
+    let total = json!({"total": 35});
+    for (first, members, fetches) in [(0, json!({}), 5), (0, total.clone(), 4)] {
+        let page = counted(first, 35, members.clone());
+        let mut client = Client::required(&page);
+        let all = client.all().unwrap();
+        assert_eq!((client.book.records(), client.fetches()), (35, fetches), "{members}");
+        assert_eq!(all["pagination"]["total_count"], 35, "{members}");
+        assert_eq!(all["pagination"].get("notes"), None, "{all}");
+        let numbers = client.part(Part { offset: 0, limit: 35 }, None).unwrap();
+        assert_eq!(ids(&numbers), (0..35).collect::<Vec<_>>(), "{members}");
+        let mut client = Client::required(&page);
+        assert_eq!(ids(&client.page(1, 10).unwrap()), (0..10).collect::<Vec<_>>());
+        assert_eq!(client.last_fetch(), r#"{"page":0}"#, "no other is needed for it");
+    }
+    // 0 is nothing, or the same as 1, or an error.
+    for (at_0, fetches) in [("nothing", 5), ("the first", 5), ("an error", 5), ("no list", 5)] {
+        let counted = counted(1, 35, total.clone());
+        let page = move |arguments: &Value| match (at_0, number(arguments, "page", 9)) {
+            ("nothing", 0) => json!({"total": 35, "items": []}),
+            ("an error", 0) => json!({"failed": "page must be positive"}),
+            ("no list", 0) => json!({"page": "none"}),
+            _ => counted(arguments),
+        };
+        let mut client = Client::required(&page);
+        let all = client.all().unwrap();
+        assert_eq!((client.book.records(), client.fetches()), (35, fetches), "{at_0}");
+        assert_eq!(all["pagination"]["total_count"], 35, "{at_0}");
+        let notes = all["pagination"]["notes"].to_string();
+        let is_presumed = matches!(at_0, "an error" | "no list");
+        assert_eq!(notes.contains("from 1 is presumed"), is_presumed, "{at_0} {notes}");
+        let numbers = client.part(Part { offset: 0, limit: 35 }, None).unwrap();
+        assert_eq!(ids(&numbers), (0..35).collect::<Vec<_>>(), "{at_0}");
+    }
+    let away = |_: &Value| json!({"failed": "away"});
+    let mut client = Client::required(&away);
+    assert!(matches!(client.cover(0..20), Err(Trouble::Page { .. })));
+    assert_eq!(client.fetches(), 2);
+    let none = |_: &Value| json!({"items": []});
+    assert_eq!(Client::required(&none).all().unwrap()["pagination"]["total_count"], 0);
+}
+
+/// Pages of fifty, each record of which is a text block.
+fn blocks(all: u64) -> impl Fn(&Value) -> Value {
+    move |arguments: &Value| {
+        let start = (number(arguments, "page", 1) - 1) * 50;
+        let records = records(start.min(all)..(start + 50).min(all));
+        let blocks = records.iter().map(|it| json!({"type": "text", "text": it.to_string()}));
+        json!({"content": blocks.collect::<Vec<_>>(), "_meta": {"a": "b"}})
+    }
+}
+
+#[test]
+fn pages_of_blocks_may_have_one_record_or_none() {
+    for (all, fetches) in [(120, 4), (101, 4), (100, 3), (0, 1)] {
+        let page = blocks(all);
+        let mut client = Client::new(&integer(&["page"]), &page);
+        let told = client.all().unwrap();
+        assert_eq!((client.book.records(), client.fetches()), (all, fetches), "{all}");
+        assert_eq!(told["pagination"]["total_count"], all, "{told}");
+    }
+    let page = blocks(101);
+    let mut client = Client::new(&integer(&["page"]), &page);
+    client.page(1, 50).unwrap();
+    assert_eq!(ids(&client.page(101, 1).unwrap()), [100], "and not those between them");
+    assert_eq!(client.fetches(), 2);
+}
+
+#[test]
+fn what_is_no_page_is_told_without_what_is_around_it() {
+    let page = |arguments: &Value| match number(arguments, "page", 1) {
+        1 => json!({"items": records(0..10)}),
+        _ => json!({"content": [{"type": "text", "text": "<b>502</b>"}], "_meta": {"a": "b"}}),
+    };
+    let mut client = Client::new(&integer(&["page"]), &page);
+    let Err(Trouble::Page { why, .. }) = client.cover(0..20) else { panic!("page 2 is none") };
+    assert_eq!(why, "its result holds no list: <b>502</b>");
+}
+
+#[test]
+fn a_cursor_may_be_a_number() {
+    let page = |arguments: &Value| {
+        let start = number(arguments, "cursor", 0);
+        let next = (start + 50 < 120).then_some(start + 50);
+        json!({"items": records(start..(start + 50).min(120)), "next_cursor": next})
+    };
+    let or_null = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
+    for property in [json!({"type": "integer", "default": 0}), or_null] {
+        let mut client = Client::new(&json!({ "cursor": property }), &page);
+        let all = client.all().unwrap();
+        assert_eq!((client.book.records(), client.fetches()), (120, 3), "{property}");
+        assert_eq!(all["pagination"]["upstream"], "cursor (guessed)");
+        assert_eq!(all["pagination"]["total_count"], 120);
+        assert_eq!(client.last_fetch(), r#"{"cursor":100}"#);
+    }
+    // As a text it is written as the parameter takes it, and the other way round.
+    let as_text = |arguments: &Value| {
+        let start = number(arguments, "cursor", 0);
+        let next = (start + 50 < 120).then(|| (start + 50).to_string());
+        json!({"items": records(start..(start + 50).min(120)), "next_cursor": next})
+    };
+    let mut client = Client::new(&json!({"cursor": {"type": "integer"}}), &as_text);
+    client.all().unwrap();
+    assert_eq!((client.book.records(), client.fetches()), (120, 3));
+    // A number of that name that nothing leads on by may be anything.
+    let whole = |_: &Value| json!({"items": records(0..30)});
+    let mut client = Client::new(&json!({"after": {"type": "integer"}}), &whole);
+    assert_eq!(client.all().unwrap()["pagination"]["total_count"], 30);
+}
+
+#[test]
+fn the_url_of_the_next_page_is_given_to_what_takes_a_url() {
+    let page = |arguments: &Value| {
+        let url = arguments["url"].as_str().or(arguments["link"].as_str());
+        let start = url.map_or(0, |url| url.split_once("from=").unwrap().1.parse().unwrap());
+        let end = (start + 100).min(777);
+        let next = (end < 777).then(|| format!("https://api.example.com/x?q=a&from={end}"));
+        json!({"data": records(start..end), "next": next})
+    };
+    for name in ["url", "link"] {
+        let text = || json!({"type": "string"});
+        let mut client = Client::new(&json!({name: text(), "q": text()}), &page);
+        let all = client.all().unwrap();
+        assert_eq!((client.book.records(), client.fetches()), (777, 8), "{name}");
+        assert_eq!(all["pagination"]["upstream"], format!("{name} (guessed)"));
+    }
+}
+
+#[test]
+fn pages_that_come_again_end_it_and_what_came_before_stays() {
+    // The cursor leads to the page that it comes with.
+    let page = |arguments: &Value| {
+        let start = if arguments["cursor"].is_null() { 0 } else { 10 };
+        json!({"items": records(start..start + 10), "next_cursor": "same"})
+    };
+    let mut client = Client::new(&text("cursor"), &page);
+    let far = client.page(10, 20).unwrap_err();
+    assert!(far.starts_with("The upstream gives no way to record 180: 20 records"), "{far}");
+    assert!(far.contains("is one that it gave before"), "{far}");
+    assert_eq!((client.book.records(), client.fetches()), (20, 2));
+    // After three pages the first one comes again.
+    let page = |arguments: &Value| {
+        let place: u64 = arguments["cursor"].as_str().map_or(0, |it| it.parse().unwrap());
+        let start = place % 3 * 10;
+        json!({"items": records(start..start + 10), "next_cursor": (place + 1).to_string()})
+    };
+    let mut client = Client::new(&text("cursor"), &page);
+    let all = client.all().unwrap();
+    assert_eq!((client.book.records(), client.fetches()), (30, 4));
+    assert!(all["pagination"]["notes"].to_string().contains("gave before"), "{all}");
+    // The same page whatever is asked for.
+    let page = |_: &Value| json!({"results": records(0..100)});
+    let mut client = Client::new(&integer(&["page_number"]), &page);
+    let far = client.page(10, 20).unwrap_err();
+    assert!(far.contains("The upstream gives the same page whatever it is asked for"), "{far}");
 }

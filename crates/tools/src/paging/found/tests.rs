@@ -15,7 +15,7 @@ fn of(result: &Value) -> Result<Found, NoPage> {
 }
 
 fn sent(result: &Value, sent: Sent<'_>) -> Result<Found, NoPage> {
-    read(result.to_string().as_bytes(), &PagingSettings::default(), sent)
+    read(result.to_string().as_bytes(), &PagingSettings::default(), sent, Layout::Document)
 }
 
 fn records(found: &Found) -> Vec<String> {
@@ -44,6 +44,33 @@ fn the_list_is_found_wherever_it_is() {
 }
 
 #[test]
+fn records_may_be_blocks_of_their_own() {
+    let blocks = |texts: &[&str]| {
+        let blocks = texts.iter().map(|text| json!({"type": "text", "text": text}));
+        json!({"content": blocks.collect::<Vec<_>>(), "_meta": {"a": "b"}})
+    };
+    let read = |texts: &[&str], layout| {
+        let result = blocks(texts).to_string();
+        read(result.as_bytes(), &PagingSettings::default(), Sent::default(), layout)
+    };
+    // Lists in them are their own.
+    let (one, other) = ("{\"id\": 1, \"tags\": [7, 8]}", "{\"id\": 2, \"tags\": [9]}");
+    for layout in [Layout::Document, Layout::Blocks] {
+        let found = read(&[one, other], layout).unwrap();
+        assert_eq!(
+            (records(&found), found.layout),
+            (vec![one.into(), other.into()], Layout::Blocks)
+        );
+        assert_eq!(records(&read(&[], layout).unwrap()), Vec::<String>::new());
+        assert_eq!(read(&["none"], layout), Err(NoPage::NoList("none".to_owned())));
+    }
+    assert_eq!(records(&read(&[one], Layout::Blocks).unwrap()), [one]);
+    assert_eq!(records(&read(&[one], Layout::Document).unwrap()), ["7", "8"], "as far as is known");
+    let apart = read(&["{\"items\": [1]}", "{\"total\": 9}"], Layout::Document).unwrap();
+    assert_eq!(records(&apart), ["1"]);
+}
+
+#[test]
 fn records_keep_their_bytes() {
     let text =
         r#"{"results": [ {"b": 123456789012345678901234567890, "a": 1.50} , {"b":"\u00e9"}]}"#;
@@ -57,8 +84,9 @@ fn records_keep_their_bytes() {
 fn what_is_no_page_says_why() {
     let error = json!({"isError": true, "content": [{"type": "text", "text": "no such table"}]});
     assert_eq!(of(&error), Err(NoPage::Failed("no such table".to_owned())));
-    assert_eq!(of(&as_text("hello")), Err(NoPage::NoList));
-    assert_eq!(of(&structured(&json!({"a": 1}))), Err(NoPage::NoList));
+    let no_list = |said: &str| Err(NoPage::NoList(said.to_owned()));
+    assert_eq!(of(&as_text("hello")), no_list("hello"));
+    assert_eq!(of(&structured(&json!({"a": 1}))), no_list("{\"a\":1}"));
     assert_eq!(of(&json!({"resultType": "input_required"})), Err(NoPage::Unfinished));
     assert_eq!(of(&json!({"task": {"taskId": "1"}})), Err(NoPage::Unfinished));
 }
@@ -97,12 +125,16 @@ fn the_policy_says_where_things_are() {
         ..PagingSettings::default()
     };
     let document = json!({"a/b": [[1, 2]], "items": [], "n": 2, "total": 9, "to": 4});
-    let found =
-        read(structured(&document).to_string().as_bytes(), &settings, Sent::default()).unwrap();
+    let read = |result: Value| {
+        read(result.to_string().as_bytes(), &settings, Sent::default(), Layout::Document)
+    };
+    let found = read(structured(&document)).unwrap();
     assert_eq!(records(&found), ["1", "2"]);
     assert_eq!((found.told.total, found.told.next), (Some(2), Some(Next::Token(4.into()))));
-    let elsewhere = structured(&json!({"items": [1]})).to_string();
-    assert_eq!(read(elsewhere.as_bytes(), &settings, Sent::default()), Err(NoPage::NoList));
+    let elsewhere = read(structured(&json!({"items": [1]})));
+    assert_eq!(elsewhere, Err(NoPage::NoList("{\"items\":[1]}".to_owned())));
+    let nothing = read(json!({"content": []}));
+    assert_eq!(nothing, Err(NoPage::NoList(String::new())), "it is to be there");
 }
 
 #[test]

@@ -37,6 +37,7 @@ use crate::{
     relay::{ClientOnward, Consultation, Relay, UpstreamOnward},
     session::cancelled_request,
     streamable::{headers::SESSION_ID, look::look},
+    threads,
     upstream::hosted::{Hosted, Output},
 };
 
@@ -139,7 +140,10 @@ impl Session {
                         tokio::spawn(work);
                     }
                 }
-                UpstreamOnward::Inner(it) => it.give(&Arc::new(body)),
+                // The hook may wait for the client.
+                UpstreamOnward::Inner(it) => {
+                    threads::run_and_wait(move || it.give(&Arc::new(body))).await;
+                }
                 UpstreamOnward::Pass => self.say(body).await,
             }
         }

@@ -42,6 +42,7 @@ use crate::{
         modern,
         tool_headers::ToolHeaders,
     },
+    threads,
     upstream::hosted::{Hosted, Output},
 };
 
@@ -362,11 +363,14 @@ impl Shared {
         let Some(mut answer) = asked else { return inner.fail(gone()) };
         while let Some(Heard { body, is_answer, .. }) = answer.heard.recv().await {
             let Line::Message(envelope) = body.line() else { continue };
+            let hook = inner.clone();
+            // The hook may wait for the client.
             if is_answer {
-                return inner.answered(&envelope, &body);
+                return threads::run_and_wait(move || hook.answered(&envelope, &body)).await;
             }
             if envelope.method.as_deref() == Some(PROGRESS) {
-                inner.progressed(&envelope, Source::Held(&body));
+                let told = move || hook.progressed(&envelope, Source::Held(&body));
+                threads::run_and_wait(told).await;
             }
         }
         inner.fail(gone());

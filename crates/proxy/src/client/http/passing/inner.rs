@@ -23,6 +23,7 @@ use crate::{
     chain::{CallFailure, InnerCall, ToClient, ToUpstream},
     protocol::methods::PROGRESS,
     streamable::{headers, tool_headers::ToolHeaders},
+    threads,
     upstream::{
         Remote,
         remote::{BrokenBody, Response},
@@ -165,11 +166,15 @@ impl Asking {
         match envelope.kind() {
             Kind::Response { id } if id == inner.id() => {
                 self.learn(&envelope, body);
-                inner.answered(&envelope, body);
+                let (hook, body) = (inner.clone(), body.clone());
+                // The hook may wait for the client.
+                threads::run_and_wait(move || hook.answered(&envelope, &body)).await;
                 return true;
             }
             Kind::Notification { method: PROGRESS } => {
-                inner.progressed(&envelope, Source::Held(body));
+                let (hook, body) = (inner.clone(), body.clone());
+                let told = move || hook.progressed(&envelope, Source::Held(&body));
+                threads::run_and_wait(told).await;
             }
             // The upstream asks the client something, or tells it.
             Kind::Request { .. } | Kind::Notification { .. } => {
