@@ -1,6 +1,9 @@
 //! What everybody who finds or indexes works with.
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    thread,
+};
 
 use forebay_store::Shelf;
 
@@ -10,7 +13,7 @@ use crate::{
     database::Database,
     database::{Handle, ROWS_PER_DOCUMENT},
     events,
-    failures::Failures,
+    failures::{self, Failures},
     nearest::Embedded,
     texts::Texts,
     vectors::HERE,
@@ -121,6 +124,37 @@ impl Search {
     pub(crate) fn count_failure(&self, error: &SearchError) {
         let _ = self.writer.ask(Database::count_failure);
         self.tally(error);
+    }
+
+    /// Counts an error, if it is a failure of the one or the other. For whoever indexes: it is written at once.
+    pub(crate) fn tally(&self, error: &SearchError) {
+        if let Some(whose) = failures::whose(error) {
+            self.failures.count(whose);
+            self.failures.write_down(&self.shelf);
+        }
+    }
+
+    /// The same within a question.
+    pub(crate) fn tally_soon(&self, error: &SearchError) {
+        if let Some(whose) = failures::whose(error) {
+            self.tally_of(whose);
+        }
+    }
+
+    /// Counts a failure within a question, which does not wait until it is written.
+    pub(crate) fn tally_of(&self, whose: &'static str) {
+        self.failures.count(whose);
+        let (failures, kept_on) = (self.failures.clone(), self.shelf.clone());
+        // Without a thread it is written with the next one, or at the end.
+        let _ = thread::Builder::new()
+            .name("count-failures".to_owned())
+            .spawn(move || failures.write_down(&kept_on));
+    }
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        self.failures.write_down(&self.shelf);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Failures of what makes vectors and of what keeps them, counted by the day beside everything else that is.
 
-use std::{collections::BTreeMap, thread};
+use std::collections::BTreeMap;
 
 use forebay_store::{Shelf, Store, Tally};
 use parking_lot::Mutex;
 
-use crate::{ChromaError, Search, SearchError};
+use crate::{ChromaError, SearchError};
 
 /// The subject of all tallies of failures.
 pub const FAILURES: &str = "search_failures";
@@ -23,7 +23,7 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    fn count(&self, whose: &'static str) {
+    pub(crate) fn count(&self, whose: &'static str) {
         *self.pending.lock().entry(whose).or_default() += 1;
     }
 
@@ -51,41 +51,8 @@ pub(crate) fn has_store(kept_on: &Shelf) -> bool {
     home.join("datasets").is_dir() && Store::can_write(home)
 }
 
-impl Search {
-    /// Counts an error, if it is a failure of the one or the other. For whoever indexes: it is written at once.
-    pub(crate) fn tally(&self, error: &SearchError) {
-        if let Some(whose) = whose(error) {
-            self.failures.count(whose);
-            self.failures.write_down(&self.shelf);
-        }
-    }
-
-    /// The same within a question.
-    pub(crate) fn tally_soon(&self, error: &SearchError) {
-        if let Some(whose) = whose(error) {
-            self.tally_of(whose);
-        }
-    }
-
-    /// Counts a failure within a question, which does not wait until it is written.
-    pub(crate) fn tally_of(&self, whose: &'static str) {
-        self.failures.count(whose);
-        let (failures, kept_on) = (self.failures.clone(), self.shelf.clone());
-        // Without a thread it is written with the next one, or at the end.
-        let _ = thread::Builder::new()
-            .name("count-failures".to_owned())
-            .spawn(move || failures.write_down(&kept_on));
-    }
-}
-
-impl Drop for Search {
-    fn drop(&mut self) {
-        self.failures.write_down(&self.shelf);
-    }
-}
-
 /// Whose failure an error is.
-fn whose(error: &SearchError) -> Option<&'static str> {
+pub(crate) fn whose(error: &SearchError) -> Option<&'static str> {
     match error {
         SearchError::Embed(_)
         | SearchError::WrongVectors { .. }

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// What stands between the name of an upstream and that of a tool.
+pub(crate) const SEPARATOR: &str = "__";
+
 /// An injected tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {

@@ -20,8 +20,10 @@ use forebay_store::{
 use forebay_system::private;
 
 use crate::{
-    Finder, ToolError, arguments::dataset_and_table, definitions::Tool, error::refuse,
-    toolbox::SEPARATOR,
+    Finder, ToolError,
+    arguments::dataset_and_table,
+    definitions::{SEPARATOR, Tool},
+    error::refuse,
 };
 
 /// The server that results of queries are of.

@@ -127,7 +127,10 @@ impl Resources {
 
     /// True if nobody else has what a URI names, or should see it, however the rest of it is written.
     fn is_ours(&self, uri: &str) -> bool {
-        uri.starts_with(SCHEME) || self.desk.links().is_own(uri)
+        // A gateway tells resources of one URI apart by `forebay://SERVER/URI`.
+        let is_of_a_server = |rest: &str| rest.contains("://");
+        let has_our_form = uri.strip_prefix(SCHEME).is_some_and(|rest| !is_of_a_server(rest));
+        has_our_form || self.desk.links().is_own(uri)
     }
 
     fn read(&self, call: &Call, uri: &str) -> CallVerdict {

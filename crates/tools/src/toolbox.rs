@@ -21,7 +21,7 @@ use crate::{
     asked::Asked,
     budget::Budget,
     catalogue::{Catalogue, Sole},
-    definitions::Tool,
+    definitions::{SEPARATOR, Tool},
     error::refuse,
     events, export,
     jobs::{Board, status},
@@ -89,9 +89,6 @@ pub struct Behind {
 
 /// How a dataset is passed on.
 const PASSING: &str = "Pass it to another tool as \"forebay://dataset/ID\".";
-
-/// What stands between the name of an upstream and that of a tool.
-pub(crate) const SEPARATOR: &str = "__";
 
 impl Toolbox {
     /// A toolbox for a client whose limits `policy` knows.

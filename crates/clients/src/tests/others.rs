@@ -430,6 +430,13 @@ const SAID: &str = r#"{
 }
 "#;
 
+/// What is said in a line.
+fn remark(line: &str) -> Option<String> {
+    let said = &line[line.find("//").or(line.find("/*"))?..];
+    let end = said.find("*/").map_or(said.len(), |end| end + 2);
+    Some(said[..end].to_owned())
+}
+
 #[test]
 fn what_somebody_says_in_a_file_stays_in_it() {
     let trailing = SAID.replace("} // said of b", "}, // said of b");
@@ -452,11 +459,7 @@ fn what_somebody_says_in_a_file_stays_in_it() {
             let is_changed = now.contains(from);
             machine.uninstall();
             let after = fs::read_to_string(&path).unwrap();
-            let said = |text: &str| {
-                let remark =
-                    |line: &str| Some(line[line.find("//").or(line.find("/*"))?..].to_owned());
-                text.lines().filter_map(remark).collect::<Vec<_>>()
-            };
+            let said = |text: &str| text.lines().filter_map(remark).collect::<Vec<_>>();
             let want = said(&now.replacen(from, to, 1));
             let told = format!("{from} -> {to}:\n{after}");
             assert_eq!(said(&after), want, "{told}");

@@ -81,7 +81,7 @@ fn content(folder: &Path) -> BTreeSet<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn hostile_statements_are_refused_or_bounded_and_all_goes_on() {
-    let (mut client, dataset) = client("hostile", "1");
+    let (mut client, dataset) = client("hostile", "2");
     let folder = folder("hostile");
     let before = content(&folder);
     let hostile = cases::cases(cases::HOSTILE, &folder.display().to_string());

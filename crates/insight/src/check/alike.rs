@@ -14,7 +14,7 @@ use forebay_store::{
 use serde_json::{Map, Value};
 
 use self::records::Records;
-use super::known::day;
+use super::words::day;
 
 /// The forms of payloads that hold nothing but tables and what is told beside them.
 const FORMS: [&str; 7] = ["json", "ndjson", "python", "csv", "tsv", "yaml", "xml"];

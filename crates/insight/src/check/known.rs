@@ -8,7 +8,10 @@ use forebay_store::{
 };
 use serde_json::Value;
 
-use super::{alike::Basis, words::Number};
+use super::{
+    alike::Basis,
+    words::{Number, day},
+};
 
 /// What is known of a result.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -185,12 +188,6 @@ fn plain(value: &str) -> String {
     let text =
         serde_json::from_str::<Value>(value).ok().and_then(|it| it.as_str().map(str::to_owned));
     text.as_deref().unwrap_or(value).trim().to_lowercase()
-}
-
-/// The day that a time begins with.
-pub(super) fn day(time: &str) -> Option<&str> {
-    let day = time.trim_matches('"').get(..10)?;
-    super::words::is_day(day).then_some(day)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "it is compared with what a sentence says")]

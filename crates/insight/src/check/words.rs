@@ -97,8 +97,14 @@ pub(super) fn of_name(name: &str) -> Vec<String> {
     words
 }
 
+/// The day that a time begins with.
+pub(super) fn day(time: &str) -> Option<&str> {
+    let day = time.trim_matches('"').get(..10)?;
+    is_day(day).then_some(day)
+}
+
 /// True if a text is a day, such as `2026-11-18`.
-pub(super) fn is_day(text: &str) -> bool {
+fn is_day(text: &str) -> bool {
     text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {
             4 | 7 => byte == b'-',

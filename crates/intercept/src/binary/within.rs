@@ -15,6 +15,8 @@ use super::Quotes;
 
 /// How many letters there must be at a place for a closer look.
 const LETTERS: usize = 64;
+/// How much white space there may be behind them.
+const MOST_SPACE: u64 = 64;
 /// How much is read at once to find an end.
 const CHUNK: u64 = 64 * 1024;
 
@@ -58,6 +60,11 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=' | b'\\')
 }
 
+/// White space, as it may be written in a string, or what begins the quote behind it.
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\\' | b'n' | b'r' | b't')
+}
+
 /// Where letters of base64 end.
 struct End {
     /// Right behind what ends them.
@@ -70,10 +77,13 @@ fn letters_end(whole: &Payload, mut at: u64, last: u64) -> io::Result<End> {
     while at < last {
         let chunk = read(whole, at..last.min(at + CHUNK))?;
         if let Some(place) = chunk.iter().position(|byte| !is_letter(*byte)) {
-            let at = at + place as u64 + 1;
-            let is_quote = chunk[place] == b'"';
-            let quotes = if is_quote { Some(quotes(whole, at - 1)?) } else { None };
-            return Ok(End { at, quotes });
+            let space = at + place as u64;
+            let behind = read(whole, space..last.min(space + MOST_SPACE))?;
+            let count = behind.iter().take_while(|byte| is_space(**byte)).count();
+            let is_quote = behind.get(count) == Some(&b'"');
+            let quote = space + count as u64;
+            let quotes = if is_quote { Some(quotes(whole, quote)?) } else { None };
+            return Ok(End { at: quote + 1, quotes });
         }
         at += chunk.len() as u64;
     }

@@ -138,13 +138,13 @@ mod tests {
     fn references_are_found_wherever_they_stand_and_nothing_else() {
         let arguments = r#"{ "a" : "forebay://dataset/one", "b":"see forebay://dataset/one",
             "c":[1,{"d e":{"$dataset":"two"}},"forebay:\/\/dataset\/three"],
-            "f":{"$dataset":1}, "g":" \u0066orebay://dataset/four", "h":{"dataset":"x"}, "i":"\"" }"#;
+            "f":{"$dataset":1}, "g":"\u0066orebay://dataset/four", "h":{"dataset":"x"}, "i":"\"" }"#;
         let expected = [
             ("a", r#""forebay://dataset/one""#, true),
             ("c[1].d e", r#"{"$dataset":"two"}"#, true),
             ("c[2]", r#""forebay:\/\/dataset\/three""#, true),
             ("f", r#"{"$dataset":1}"#, false),
-            ("g", r#"" \u0066orebay://dataset/four""#, true),
+            ("g", r#""\u0066orebay://dataset/four""#, true),
         ];
         let expected = expected.map(|(path, span, ok)| (path.to_owned(), span.to_owned(), ok));
         assert_eq!(found(arguments), expected);
