@@ -83,6 +83,15 @@ impl Cache {
         Ok(Some(Asked { key, is_refresh, rewritten }))
     }
 
+    /// True if a call asks for a new result, perhaps, and only a list of tools can tell whether that is for us.
+    fn must_ask_whose(&self, call: &Call, params: &[u8]) -> bool {
+        let [arguments] = scan::members(params, ["arguments"]);
+        let is_known = |tool: &str| self.known.knows(&call.upstream, tool);
+        arguments.is_some_and(|arguments| json::without(arguments, REFRESH).is_some())
+            && self.rule(call).is_some()
+            && !call.tool().is_some_and(is_known)
+    }
+
     /// Says whether a new result is asked for. If the argument that says so is ours, the arguments without it
     /// come along.
     fn without_refresh(
@@ -159,9 +168,8 @@ impl Interceptor for Cache {
             Moment::Answer(SubjectKind::Result, call, bytes) => {
                 *bytes <= MAX_ENTRY_BYTES && call.noted::<Key>().is_some()
             }
-            // With references, these learn for both.
             Moment::Answer(SubjectKind::ToolList, ..) => {
-                self.known.are_learnt() && !self.policy.references.is_enabled
+                self.known.are_learnt_by_cache(&self.policy)
             }
             Moment::Answer(SubjectKind::Handshake, ..) => false,
         }
@@ -171,9 +179,12 @@ impl Interceptor for Cache {
         &self,
         call: &Call,
         params: &Payload,
-        _caller: &Caller,
+        caller: &Caller,
     ) -> Result<CallVerdict, HookError> {
         let json = params.to_vec()?;
+        if self.must_ask_whose(call, &json) {
+            self.known.ask(caller);
+        }
         let Asked { key, is_refresh, rewritten } = match self.asked(call, &json) {
             Ok(Some(asked)) => asked,
             Ok(None) => return Ok(CallVerdict::Forward),

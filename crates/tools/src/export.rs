@@ -209,7 +209,7 @@ fn write(
     match form {
         ExportForm::File(form) => {
             let (written, note) = written(desk, &subject.query, file, form, ALL_ROWS, observer)?;
-            let notes = note.into_iter().collect();
+            let notes = note.into_iter().chain(without_zones(&written.columns)).collect();
             Ok(Outcome { rows: written.rows, notes, sources: written.sources })
         }
         ExportForm::Xlsx => xlsx::write(desk, &subject.query, file, observer),
@@ -259,6 +259,20 @@ fn written(
         counted(count, "text")
     );
     Ok((written, Some(note)))
+}
+
+/// What is said of columns of times: a file does not tell those in UTC from those that never had a zone.
+fn without_zones(columns: &[Column]) -> Option<String> {
+    const MOST: usize = 3;
+    let is_time = |column: &&Column| {
+        column.kind.starts_with("TIMESTAMP") && !column.kind.ends_with("TIME ZONE")
+    };
+    let times: Vec<&str> = columns.iter().filter(is_time).map(|it| it.name.as_str()).collect();
+    let more = times.len().saturating_sub(MOST);
+    let names = times[..times.len() - more].join(", ");
+    let names = if more > 0 { format!("{names} and {more} more") } else { names };
+    (!times.is_empty())
+        .then(|| format!("times without a zone ({names}): those that had one are in UTC"))
 }
 
 /// True if a column may hold any text.
@@ -322,6 +336,25 @@ fn readable(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_told_that_a_file_has_without_their_zone() {
+        let columns = |all: &[(&str, &str)]| -> Vec<Column> {
+            let column = |(name, kind): &(&str, &str)| {
+                let (name, kind) = ((*name).to_owned(), (*kind).to_owned());
+                Column { name, kind }
+            };
+            all.iter().map(column).collect()
+        };
+        let others = [("a", "VARCHAR"), ("b", "TIMESTAMP WITH TIME ZONE"), ("c", "DATE")];
+        assert_eq!(without_zones(&columns(&others)), None);
+        let some = [("a", "VARCHAR"), ("t", "TIMESTAMP"), ("u", "TIMESTAMP_NS")];
+        let told = without_zones(&columns(&some)).unwrap();
+        assert_eq!(told, "times without a zone (t, u): those that had one are in UTC");
+        let many = ["a", "b", "c", "d", "e"].map(|name| (name, "TIMESTAMP"));
+        let told = without_zones(&columns(&many)).unwrap();
+        assert!(told.contains("(a, b, c and 2 more)"), "{told}");
+    }
 
     #[test]
     fn what_a_file_is_made_of_is_told() {

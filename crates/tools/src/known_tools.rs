@@ -3,7 +3,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use forebay_proxy::router::UpstreamName;
+use forebay_intercept::Policy;
+use forebay_proxy::{chain::Caller, router::UpstreamName, upstream::OfferedTool};
 use forebay_wire::{scan, walk};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -12,6 +13,8 @@ use crate::Servers;
 
 /// How many tools are remembered of a single upstream.
 const MAX_TOOLS: usize = 10_000;
+/// How many pages of a list are asked for.
+const MAX_PAGES: usize = 100;
 
 /// What upstreams say of their tools.
 #[derive(Default)]
@@ -33,9 +36,44 @@ impl KnownTools {
         Self { servers: Some(servers), ..Self::default() }
     }
 
-    /// True if they are learnt from lists.
-    pub(crate) fn are_learnt(&self) -> bool {
-        self.servers.is_none()
+    /// True if the cache learns them from lists.
+    pub(crate) fn are_learnt_by_cache(&self, policy: &Policy) -> bool {
+        self.servers.is_none() && policy.has_caching()
+    }
+
+    /// True if the references learn them from lists. Where there is a cache, it does: it is nearer to the
+    /// upstream, and between the two, tools gain parameters of ours.
+    pub(crate) fn are_learnt_by_references(&self, policy: &Policy) -> bool {
+        self.servers.is_none() && !policy.has_caching()
+    }
+
+    /// Asks the upstreams for their tools.
+    pub(crate) fn ask(&self, caller: &Caller) {
+        if let Some(servers) = &self.servers {
+            return servers.learn(caller);
+        }
+        let mut cursor: Option<String> = None;
+        for _ in 0..MAX_PAGES {
+            let list = caller.list_tools_and_wait(cursor.as_deref()).ok();
+            let Some(list) = list.and_then(|list| list.to_vec().ok()) else { return };
+            self.learn(&list);
+            let [next] = scan::members(&list, ["nextCursor"]);
+            cursor = next.and_then(scan::string).map(Into::into);
+            if cursor.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// True if a tool has been in a list.
+    pub(crate) fn knows(&self, upstream: &UpstreamName, tool: &str) -> bool {
+        match &self.servers {
+            Some(servers) => {
+                let is_it = |it: &OfferedTool| it.server == *upstream && *it.own == *tool;
+                servers.tools().iter().any(is_it)
+            }
+            None => self.learnt.lock().contains_key(tool),
+        }
     }
 
     /// Takes note of the tools in a list.
@@ -83,9 +121,26 @@ impl KnownTools {
 
 #[cfg(test)]
 mod tests {
+    use forebay_intercept::{Caching, ToolRule};
     use serde_json::json;
 
     use super::*;
+    use crate::servers::NoServers;
+
+    #[test]
+    fn a_list_is_learnt_once_and_by_the_cache_if_there_is_one() {
+        let caching = Caching { seconds: 60, is_for_unmarked: false };
+        let rule = ToolRule { cache: Some(caching), ..ToolRule::of("*") };
+        let cached = Policy { tools: vec![rule], ..Policy::default() };
+        for (policy, expected) in [(Policy::default(), (false, true)), (cached, (true, false))] {
+            let learners = |known: &KnownTools| {
+                (known.are_learnt_by_cache(&policy), known.are_learnt_by_references(&policy))
+            };
+            assert_eq!(learners(&KnownTools::default()), expected);
+            let gateway = KnownTools::of(Arc::new(NoServers));
+            assert_eq!(learners(&gateway), (false, false), "a gateway knows them");
+        }
+    }
 
     #[test]
     fn what_was_listed_last_is_known() {
@@ -101,7 +156,8 @@ mod tests {
         let upstream = UpstreamName::new("s");
         let schema = known.schema(&upstream, "x").unwrap();
         assert_eq!(schema["properties"]["a"]["type"], "array");
-        assert!(known.schema(&upstream, "y").is_none() && known.are_learnt());
+        assert!(known.schema(&upstream, "y").is_none() && known.knows(&upstream, "y"));
+        assert!(!known.knows(&upstream, "z"));
         assert!(known.only_reads(&upstream, "x") && !known.only_reads(&upstream, "y"));
         assert!(!known.only_reads(&upstream, "z"));
     }

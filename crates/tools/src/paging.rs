@@ -90,8 +90,13 @@ type ToolOf = (UpstreamName, Arc<str>);
 /// A tool that has been in a list.
 #[derive(Clone)]
 enum Listed {
-    /// It gets pages; this is its input schema.
-    Paged(Arc<Value>),
+    /// It gets pages.
+    Paged {
+        /// Its input schema.
+        schema: Arc<Value>,
+        /// Whether it is marked as only reading.
+        only_reads: bool,
+    },
     Unpaged,
 }
 
@@ -121,11 +126,11 @@ impl Pager {
         for definition in tools.and_then(walk::elements).into_iter().flatten() {
             let Some(called) = parameters::name(definition) else { continue };
             let (server, tool) = self.router.tool(&called);
-            let is_meant =
-                self.paging.names(server.as_str(), &tool) || definition::only_reads(definition);
+            let only_reads = definition::only_reads(definition);
+            let is_meant = self.paging.names(server.as_str(), &tool) || only_reads;
             let is_paged = is_meant && self.paging.of(server.as_str(), &tool).is_some();
             let listed = if is_paged {
-                Listed::Paged(Arc::new(parameters::schema(definition)))
+                Listed::Paged { schema: Arc::new(parameters::schema(definition)), only_reads }
             } else {
                 Listed::Unpaged
             };
@@ -169,10 +174,18 @@ impl Pager {
             }
         }
         Ok(match self.listed(server, tool) {
-            Some(Listed::Paged(schema)) => Some(schema),
+            Some(Listed::Paged { schema, .. }) => Some(schema),
             Some(Listed::Unpaged) => None,
             None => self.paging.names(server.as_str(), tool).then(Arc::default),
         })
+    }
+
+    /// True if the cache answers calls of a tool that has been in a list.
+    fn is_cached(&self, server: &UpstreamName, tool: &str) -> bool {
+        let only_reads =
+            || matches!(self.listed(server, tool), Some(Listed::Paged { only_reads: true, .. }));
+        let caching = self.policy.caching(server.as_str(), tool);
+        caching.is_some_and(|caching| caching.is_for_unmarked || only_reads())
     }
 
     /// True if a call may have a parameter that only we have.
@@ -186,7 +199,9 @@ impl Pager {
             return false;
         }
         match self.listed(&call.upstream, tool) {
-            Some(Listed::Paged(schema)) => definition::offered(&schema).into_iter().any(may_have),
+            Some(Listed::Paged { schema, .. }) => {
+                definition::offered(&schema).into_iter().any(may_have)
+            }
             Some(Listed::Unpaged) => false,
             None => true,
         }
@@ -337,14 +352,15 @@ impl Interceptor for Pager {
         if !OURS.iter().any(|name| arguments.get(name).is_some()) {
             return Ok(CallVerdict::Forward);
         }
-        let is_cached = self.policy.caching(server.as_str(), &tool).is_some();
-        if is_cached && OURS.iter().all(|name| *name == REFRESH || arguments.get(name).is_none()) {
-            // It is the whole result that is to be new, which the cache sees to.
-            return Ok(CallVerdict::Forward);
-        }
         let Some(schema) = self.schema(&server, &tool, caller)? else {
             return Ok(CallVerdict::Forward);
         };
+        let is_refresh_alone =
+            OURS.iter().all(|name| *name == REFRESH || arguments.get(name).is_none());
+        if is_refresh_alone && self.is_cached(&server, &tool) {
+            // It is the whole result that is to be new, which the cache sees to.
+            return Ok(CallVerdict::Forward);
+        }
         let offered = definition::offered(&schema);
         if !offered.iter().any(|name| arguments.get(name).is_some()) {
             return Ok(CallVerdict::Forward);
@@ -423,6 +439,38 @@ fn wait_for<'o>(open: &'o Mutex<Open>, upstream: &dyn Upstream) -> Option<MutexG
         }
         if upstream.is_cancelled() {
             return None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_intercept::{Caching, Glob, ToolRule};
+    use forebay_store::{Durability, Retention};
+
+    use super::*;
+
+    #[test]
+    fn a_refresh_alone_is_the_caches_only_of_tools_that_it_caches() {
+        let home = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(home.path(), Durability::default(), Retention::default());
+        let shelf = Arc::new(shelf);
+        let settings = Some(PagingSettings::default());
+        let named = PagingRule { pattern: Glob::new("*"), settings };
+        let paging = Paging { tools: vec![named], ..Paging::default() };
+        let server = UpstreamName::new("s");
+        let list = br#"{"tools":[{"name":"marked","annotations":{"readOnlyHint":true}},{"name":"other"}]}"#;
+        for (is_for_unmarked, expected) in
+            [(false, [true, false, false]), (true, [true, true, true])]
+        {
+            let cache = Some(Caching { seconds: 60, is_for_unmarked });
+            let tools = vec![ToolRule { cache, ..ToolRule::of("*") }];
+            let policy = Policy { tools, ..Policy::default() };
+            let router = Router::sole(server.clone());
+            let pager = Pager::new(paging.clone(), policy, router, shelf.clone());
+            pager.learn(list);
+            let cached = ["marked", "other", "unlisted"].map(|tool| pager.is_cached(&server, tool));
+            assert_eq!(cached, expected);
         }
     }
 }

@@ -172,7 +172,9 @@ impl Interceptor for References {
                         self.policy.resolves_references(call.upstream.as_str(), tool)
                     })
             }
-            Moment::Answer(SubjectKind::ToolList, ..) => self.known.are_learnt(),
+            Moment::Answer(SubjectKind::ToolList, ..) => {
+                self.known.are_learnt_by_references(&self.policy)
+            }
             Moment::Answer(SubjectKind::Result | SubjectKind::Handshake, ..) => false,
         }
     }

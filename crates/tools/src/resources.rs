@@ -31,6 +31,9 @@ use crate::{Desk, ToolError};
 /// The legacy era's code for a resource that is not there.
 const NOT_FOUND: i32 = -32002;
 
+/// What is said of a place in a list that nobody has named.
+const UNKNOWN_CURSOR: &str = "That cursor is not known: leave it out to begin with the first page.";
+
 /// How every address of ours begins.
 const SCHEME: &str = "forebay://";
 
@@ -92,15 +95,21 @@ impl Resources {
         let pass_on = |unwrapped: Option<Vec<u8>>| {
             unwrapped.map_or(CallVerdict::Forward, CallVerdict::Rewrite)
         };
-        let theirs = if self.without.lock().contains(&call.upstream) {
+        let has_none = self.without.lock().contains(&call.upstream);
+        // Whoever goes on somewhere else than it was told to would otherwise begin anew.
+        if has_none && cursor.is_some() {
+            return refused(UNKNOWN_CURSOR.to_owned());
+        }
+        let theirs = if has_none {
             None
         } else {
             let asked = unwrapped.clone().map_or_else(|| params.clone(), Payload::from);
             match caller.ask_upstream_and_wait(&asked) {
                 Ok(list) => Some(list),
-                Err(CallFailure::Refused(Refusal { code, .. }))
-                    if code == METHOD_NOT_FOUND && cursor.is_none() =>
-                {
+                Err(CallFailure::Refused(Refusal { code, .. })) if code == METHOD_NOT_FOUND => {
+                    if cursor.is_some() {
+                        return refused(UNKNOWN_CURSOR.to_owned());
+                    }
                     None
                 }
                 // Whatever it has to say, it says to the client.

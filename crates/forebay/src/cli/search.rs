@@ -3,6 +3,7 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
+    time::{Duration, Instant},
 };
 
 use anyhow::Result;
@@ -54,6 +55,8 @@ pub(crate) struct SearchArguments {
 
 /// So many datasets are indexed before the search; whoever has more to index is told how.
 const FEW: u64 = 200;
+/// So long a person waits for that; what is not indexed by then is told.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,15 +102,17 @@ fn catch_up(search: &Search, observer: &dyn Observer) -> Result<(), ToolError> {
         let are = if count == 1 { "is" } else { "are" };
         observe::say(&format!("waiting until {} {are} indexed", counted(count, "dataset")));
     }
+    let until = Instant::now() + PATIENCE;
     let indexed = search.catch_up(&mut |done, total| {
         #[expect(clippy::cast_precision_loss, reason = "it is for a bar")]
         let share = done as f64 / total.max(1) as f64;
         observer.progress(share, "indexing what was kept");
-        !observer.is_cancelled()
+        !observer.is_cancelled() && Instant::now() < until
     });
     match indexed {
-        // What another process indexes, or cannot be indexed, is told with what was found.
+        // What another process indexes, what cannot be indexed, and what is left, is told with what was found.
         Ok(_) | Err(SearchError::BeingIndexed) => Ok(()),
+        Err(SearchError::Interrupted) if !observer.is_cancelled() => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

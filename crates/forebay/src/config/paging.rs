@@ -94,7 +94,7 @@ pub(super) const KEYS: &[Setting<PagingSettings>] = &[
     Setting {
         key: "first_page",
         default: "",
-        meaning: "The number of the first page. If it is not set, it is what the definition or the pages show, and else 1.",
+        meaning: "The number of the first page, or of the first record where offsets count. If it is not set, it is what the definition or the pages show, and else 1 for pages and 0 for offsets.",
         kind: Kind::Number { from: 0, to: 1, set: |paging, page| paging.first_page = Some(page) },
     },
     Setting {

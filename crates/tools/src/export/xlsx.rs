@@ -52,7 +52,9 @@ pub(super) fn write(
         }
     };
     export::create(file)?.write_all(&bytes)?;
-    Ok(Outcome { rows: found.rows.len() as u64, notes: changed.told(), sources: found.sources })
+    let mut notes = changed.told();
+    notes.extend(export::without_zones(&found.columns));
+    Ok(Outcome { rows: found.rows.len() as u64, notes, sources: found.sources })
 }
 
 /// How many cells are not what the query gave, by the reason.

@@ -6,7 +6,7 @@ use super::{
     asked::Asked,
     book::{Again, Book},
     fetch::{Bound, Progress, Trouble},
-    fields::Fields,
+    fields::{Fields, Looked},
 };
 use crate::{ToolError, arguments::counted, error::refuse, json, pages::Part, reply::Reply};
 
@@ -34,7 +34,8 @@ pub(crate) fn page(
         return standing.past_the_end();
     }
     // What no record of the page has may be in others.
-    fields.check(records.iter().copied().chain(standing.book.all(standing.kept)))?;
+    let all = records.iter().copied().chain(standing.book.all(standing.kept));
+    fields.check(all, standing.looked())?;
     let records: Vec<Vec<u8>> = records.iter().map(|record| fields.of(record)).collect();
     let results = String::from_utf8_lossy(&records.join(&b","[..])).into_owned();
     let pagination = standing.pagination(records.len() as u64);
@@ -101,6 +102,14 @@ impl Bound {
 }
 
 impl Standing<'_> {
+    /// Which records names of fields are looked for in.
+    fn looked(&self) -> Looked {
+        if self.book.is_complete() || !self.asked.offers("fetch_all") {
+            return Looked::AtAll;
+        }
+        Looked::AtFetched(self.book.records())
+    }
+
     /// Says that nothing is there, and what is.
     fn past_the_end(&self) -> Result<Reply, ToolError> {
         let Part { offset, limit } = self.asked.part;
@@ -239,13 +248,7 @@ impl Standing<'_> {
         } else if self.book.has_more(known.at_least) == Some(true) && !self.book.leads_on() {
             notes.push("The upstream has more, and gives no way to it.".to_owned());
         }
-        if self.book.is_presumed() {
-            notes.push(
-                "That the upstream counts its pages from 1 is presumed; first_page in \
-                 [tools.NAME.paging] says it."
-                    .to_owned(),
-            );
-        }
+        notes.extend(self.presumption());
         if self.dataset.is_some() && !self.book.is_without_gaps() {
             let next = if self.asked.wants_all { "" } else { "; fetch_all fetches all" };
             notes.push(format!(
@@ -259,6 +262,19 @@ impl Standing<'_> {
             ));
         }
         notes
+    }
+
+    /// What is presumed of the number of the first page.
+    fn presumption(&self) -> Option<String> {
+        let first = self.book.presumed_first()?;
+        let why = match first {
+            0 => ", since page 0 was tried and has records",
+            _ => "",
+        };
+        Some(format!(
+            "That the upstream counts its pages from {first} is presumed{why}; first_page in \
+             [tools.NAME.paging] says it."
+        ))
     }
 
     /// Why there is no way to more, if pages came again.

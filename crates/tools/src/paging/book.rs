@@ -43,8 +43,19 @@ pub(crate) struct Book {
     has_moved: bool,
     /// What the upstream has given or named again.
     given_again: Again,
-    /// Whether pages are presumed to count from 1 because the one that is called 0 has failed.
-    presumes_1: bool,
+    /// What asking for a page 0, which nobody speaks of, has shown.
+    tried: Tried,
+}
+
+/// What asking for a page 0 to see whether there is one has shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tried {
+    /// Nothing, or what settles it.
+    Nothing,
+    /// It has failed, so pages are presumed to count from 1.
+    Failed,
+    /// It has records, so pages are presumed to count from 0. Some upstreams reckon what it would be.
+    Given,
 }
 
 /// What an upstream gives again, in place of new pages.
@@ -107,7 +118,7 @@ impl Book {
             total_before: None,
             has_moved: false,
             given_again: Again::Nothing,
-            presumes_1: false,
+            tried: Tried::Nothing,
         }
     }
 
@@ -219,6 +230,9 @@ impl Book {
         if let Way::Unknown = self.style.way {
             self.style = self.style.clone().after_first(&told);
         }
+        if *key == 0 && self.style.tries_0() {
+            self.tried = Tried::Given;
+        }
         if *key == 0 && self.style.presumes_first() {
             self.style = self.style.clone().after_unnumbered(&told);
         }
@@ -294,7 +308,7 @@ impl Book {
         self.style = self.style.clone().counting_from(u64::from(is_first));
         let pages = std::mem::take(&mut self.pages);
         if is_first {
-            self.pages = pages;
+            (self.pages, self.tried) = (pages, Tried::Nothing);
             return;
         }
         (self.at_most, self.is_regular) = (None, true);
@@ -394,15 +408,28 @@ impl Book {
         self.has_moved
     }
 
-    /// Whether there are pages whose place rests on a number of the first one that nothing has shown.
-    pub(crate) fn is_presumed(&self) -> bool {
-        let is_placed = self.style.presumes_first() && self.pages.keys().any(|key| *key > 0);
-        is_placed || self.presumes_1
+    /// The number of the first page, if the place of pages rests on it and nothing has shown it.
+    pub(crate) fn presumed_first(&self) -> Option<u64> {
+        // A page that only seemed to be there would be one too many.
+        let is_confirmed = || self.total == Some(self.records()) && self.is_without_gaps();
+        match self.tried {
+            Tried::Given => (!is_confirmed()).then_some(0),
+            Tried::Failed => Some(1),
+            Tried::Nothing => {
+                let is_placed = self.pages.keys().any(|key| *key > 0);
+                (self.style.presumes_first() && is_placed).then_some(1)
+            }
+        }
     }
 
     /// Notes that the first page was found under the number 1 only because 0 has failed.
     pub(crate) fn presume_1(&mut self) {
-        self.presumes_1 = true;
+        self.tried = Tried::Failed;
+    }
+
+    /// True if all records have been fetched, as far as can be known.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_without_gaps() && self.has_more(self.at_least()) == Some(false)
     }
 
     /// What the upstream has given or named again.
@@ -412,9 +439,8 @@ impl Book {
 
     /// True if nothing that `old` has is missing here.
     pub(crate) fn replaces(&self, old: &Self) -> bool {
-        let is_whole = self.is_without_gaps() && self.has_more(self.at_least()) == Some(false);
         let mut filled = old.pages.iter().filter(|(_, page)| page.len() > 0);
-        is_whole || filled.all(|(key, _)| self.pages.contains_key(key))
+        self.is_complete() || filled.all(|(key, _)| self.pages.contains_key(key))
     }
 
     /// How many the upstream says that there are, if it ends before them.

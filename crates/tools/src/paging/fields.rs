@@ -2,39 +2,30 @@
 //!
 //! What is left out is cut out of the text: what stays keeps its bytes, its order and its place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use forebay_wire::walk;
 
-use crate::{ToolError, error::refuse, json};
+use crate::{ToolError, arguments::counted, error::refuse, json};
 
 /// Which members stay; none named is all.
 #[derive(Debug)]
 pub(crate) struct Fields {
     names: Vec<String>,
-    tree: Tree,
 }
 
-#[derive(Debug, Default)]
-struct Tree {
-    /// All of it stays.
-    is_whole: bool,
-    inner: BTreeMap<String, Tree>,
+/// How many records names are looked for in, and what would find more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Looked {
+    /// In all that there are.
+    AtAll,
+    /// In those that have been fetched, which are so many.
+    AtFetched(u64),
 }
 
 impl Fields {
     pub(crate) fn new(names: Vec<String>) -> Self {
-        let mut tree = Tree { is_whole: names.is_empty(), ..Tree::default() };
-        for name in &names {
-            let mut at = &mut tree;
-            for step in name.split('.') {
-                at = at.inner.entry(step.to_owned()).or_default();
-            }
-            at.is_whole = true;
-            // A name may have dots of its own.
-            tree.inner.entry(name.clone()).or_default().is_whole = true;
-        }
-        Self { names, tree }
+        Self { names }
     }
 
     /// Refuses names that none of these records has, with those that they have. Records need not all have
@@ -42,6 +33,7 @@ impl Fields {
     pub(crate) fn check<'r>(
         &self,
         records: impl Iterator<Item = &'r [u8]>,
+        looked: Looked,
     ) -> Result<(), ToolError> {
         /// So many are told.
         const MOST: usize = 40;
@@ -74,40 +66,65 @@ impl Fields {
         let more = order.len().saturating_sub(MOST);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         order.truncate(MOST);
-        refuse!("There is no field {unknown}.{meant} There are: {}{more}.", order.join(", "))
+        let (among, next) = match looked {
+            Looked::AtAll => (String::new(), ""),
+            Looked::AtFetched(count) => (
+                format!(" in the {} fetched so far", counted(count, "record")),
+                " fetch_all: true looks at all records.",
+            ),
+        };
+        let known = order.join(", ");
+        refuse!("There is no field {unknown}{among}.{meant} There are: {known}{more}.{next}")
     }
 
     /// A record with what is wanted of it.
     pub(crate) fn of(&self, record: &[u8]) -> Vec<u8> {
+        if self.names.is_empty() {
+            return record.to_vec();
+        }
+        let wanted: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let mut out = Vec::new();
-        select(record, &self.tree, &mut out);
+        select(record, &wanted, &mut out);
         out
     }
 }
 
-fn select(json: &[u8], tree: &Tree, out: &mut Vec<u8>) {
+/// Writes what has one of these names. Keys may have dots of their own, so each key is looked for at the
+/// beginning of a name.
+fn select(json: &[u8], wanted: &[&str], out: &mut Vec<u8>) {
     match json.first() {
-        Some(b'{') if !tree.is_whole => {
-            let members = walk::members(json).into_iter().flatten();
-            let wanted = members.filter_map(|(key, value)| {
-                tree.inner.get(&json::name(key)).map(|inner| (key, value, inner))
-            });
+        Some(b'{') => {
             out.push(b'{');
-            for (place, (key, value, inner)) in wanted.enumerate() {
-                out.extend_from_slice(if place > 0 { b",\"" } else { b"\"" });
+            let mut is_first = true;
+            for (key, value) in walk::members(json).into_iter().flatten() {
+                let name = json::name(key);
+                let within: Vec<&str> = wanted
+                    .iter()
+                    .filter_map(|path| path.strip_prefix(name.as_str())?.strip_prefix('.'))
+                    .collect();
+                let is_whole = wanted.contains(&name.as_str());
+                if !is_whole && within.is_empty() {
+                    continue;
+                }
+                out.extend_from_slice(if is_first { b"\"" } else { b",\"" });
                 out.extend_from_slice(key);
                 out.extend_from_slice(b"\":");
-                select(value, inner, out);
+                if is_whole {
+                    out.extend_from_slice(value);
+                } else {
+                    select(value, &within, out);
+                }
+                is_first = false;
             }
             out.push(b'}');
         }
-        Some(b'[') if !tree.is_whole => {
+        Some(b'[') => {
             out.push(b'[');
             for (place, element) in walk::elements(json).into_iter().flatten().enumerate() {
                 if place > 0 {
                     out.push(b',');
                 }
-                select(element, tree, out);
+                select(element, wanted, out);
             }
             out.push(b']');
         }
@@ -164,10 +181,35 @@ mod tests {
     }
 
     #[test]
+    fn a_key_with_a_dot_is_found_at_every_depth() {
+        let record = r#"{"nested":{"a":0,"b.c":"x","b":{"c":1,"d":2}},"l":[{"x.y":{"z":3}}]}"#;
+        assert_eq!(of(&["nested.b.c"], record), r#"{"nested":{"b.c":"x","b":{"c":1}}}"#);
+        assert_eq!(of(&["l.x.y.z"], record), r#"{"l":[{"x.y":{"z":3}}]}"#);
+        assert_eq!(of(&["nested.b.c.d"], record), r#"{"nested":{"b.c":"x","b":{"c":1}}}"#);
+    }
+
+    #[test]
+    fn an_unknown_field_is_told_with_how_many_records_were_looked_at() {
+        let fields = Fields::new(vec!["late".to_owned()]);
+        let told = |looked| fields.check([b"{\"id\":1}".as_slice()].into_iter(), looked);
+        assert_eq!(
+            told(Looked::AtFetched(20)).unwrap_err().told(),
+            "There is no field late in the 20 records fetched so far. There are: id. \
+             fetch_all: true looks at all records."
+        );
+        assert_eq!(
+            told(Looked::AtAll).unwrap_err().told(),
+            "There is no field late. There are: id."
+        );
+    }
+
+    #[test]
     fn records_that_are_no_objects_have_no_fields() {
         let check = |names: &[&str], records: &[&str]| {
             let fields = Fields::new(names.iter().map(|name| (*name).to_owned()).collect());
-            fields.check(records.iter().map(|it| it.as_bytes())).map_err(|it| it.told())
+            fields
+                .check(records.iter().map(|it| it.as_bytes()), Looked::AtAll)
+                .map_err(|it| it.told())
         };
         for records in [["7", "\"x\""], ["null", "[{\"id\":1}]"]] {
             let error = check(&["id"], &records).unwrap_err();
@@ -182,7 +224,9 @@ mod tests {
     fn an_unknown_field_is_told_with_those_that_there_are() {
         let check = |name: &str| {
             let fields = Fields::new(vec![name.to_owned()]);
-            fields.check([b"{}", RECORD.as_bytes()].into_iter()).map_err(|it| it.told())
+            fields
+                .check([b"{}", RECORD.as_bytes()].into_iter(), Looked::AtAll)
+                .map_err(|it| it.told())
         };
         for name in ["id", "owner.login", "lines", "lines.sku", "a.b"] {
             assert_eq!(check(name), Ok(()), "{name}");

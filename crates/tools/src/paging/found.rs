@@ -167,7 +167,7 @@ impl Sent<'_> {
             Some(Next::Token(value)) if matches!(plain(&value).as_str(), "0" | "1") => None,
             Some(next) if sent.as_ref().is_some_and(|sent| sent.reads_like(&next)) => None,
             Some(next) => Some(Leads::To(next)),
-            None if json == b"null" || json == b"\"\"" => Some(Leads::Nowhere),
+            None if is_end(json) => Some(Leads::Nowhere),
             None => None,
         }
     }
@@ -186,7 +186,7 @@ impl Leads {
     fn read(json: &[u8]) -> Self {
         match Next::read(json) {
             Some(next) => Self::To(next),
-            None if matches!(json, b"null" | b"false" | b"\"\"" | b"{}" | b"[]") => Self::Nowhere,
+            None if is_end(json) || matches!(json, b"false" | b"{}" | b"[]") => Self::Nowhere,
             None => Self::Somewhere,
         }
     }
@@ -214,6 +214,11 @@ fn link(link: &Value) -> Option<(String, String)> {
     Some((relation.to_owned(), url.to_owned()))
 }
 
+/// True if this stands where a cursor would be when there is none. Databases say so with -1.
+fn is_end(json: &[u8]) -> bool {
+    matches!(json, b"null" | b"\"\"" | b"-1" | b"\"-1\"")
+}
+
 /// A text or a number as it reads.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
@@ -233,8 +238,10 @@ impl Next {
     }
 
     fn read(json: &[u8]) -> Option<Self> {
+        if is_end(json) {
+            return None;
+        }
         match serde_json::from_slice(json).ok()? {
-            Value::String(text) if text.is_empty() => None,
             Value::String(text) if next_url::is_url(&text) => Some(Self::Url(text)),
             value @ (Value::String(_) | Value::Number(_)) => Some(Self::Token(value)),
             // `{"href": …}`, as links are written.

@@ -39,7 +39,7 @@ pub struct PagingSettings {
     pub cursor_parameter: Option<String>,
     /// How many records a page of the upstream has.
     pub page_size: Option<u64>,
-    /// The number of the first page.
+    /// The number of the first page, or of the first record where these are counted.
     pub first_page: Option<u64>,
     /// Where the records are in a result, as a JSON pointer.
     pub records: Option<String>,

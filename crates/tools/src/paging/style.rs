@@ -93,7 +93,11 @@ pub(crate) enum Way {
     /// The number of the page.
     Page { parameter: String, first: First },
     /// How many records come before.
-    Offset { parameter: String },
+    Offset {
+        parameter: String,
+        /// The number of the first record: 0, unless something says that it is 1.
+        first: u64,
+    },
     /// What the page before gave.
     Cursor { parameter: String },
     /// The URL that the page before gave: whole, or the parameters in it.
@@ -264,9 +268,9 @@ impl Style {
     /// The parameter that says which page.
     pub(crate) fn position_parameter(&self) -> Option<&str> {
         match &self.way {
-            Way::Page { parameter, .. } | Way::Offset { parameter } | Way::Cursor { parameter } => {
-                Some(parameter)
-            }
+            Way::Page { parameter, .. }
+            | Way::Offset { parameter, .. }
+            | Way::Cursor { parameter } => Some(parameter),
             Way::Url { parameter } => parameter.as_deref(),
             Way::Unknown | Way::Whole => None,
         }
@@ -326,8 +330,8 @@ impl Style {
             (Way::Page { parameter, .. }, Step::Numbered1) => {
                 arguments.set(parameter, &self.number(parameter, 1));
             }
-            (Way::Offset { parameter }, Step::Offset(offset)) => {
-                arguments.set(parameter, &self.number(parameter, *offset));
+            (Way::Offset { parameter, first }, Step::Offset(offset)) => {
+                arguments.set(parameter, &self.number(parameter, offset + first));
             }
             (Way::Cursor { parameter }, Step::Behind(Next::Token(token))) => {
                 arguments.set(parameter, &self.fitting(parameter, token));
@@ -357,9 +361,9 @@ impl Style {
     pub(crate) fn guess(&self) -> Option<String> {
         let by = match &self.way {
             _ if !self.is_guessed => return None,
-            Way::Page { parameter, .. } | Way::Offset { parameter } | Way::Cursor { parameter } => {
-                parameter.clone()
-            }
+            Way::Page { parameter, .. }
+            | Way::Offset { parameter, .. }
+            | Way::Cursor { parameter } => parameter.clone(),
             Way::Url { parameter } => parameter.clone().unwrap_or_else(|| "next URL".to_owned()),
             Way::Unknown | Way::Whole => return Some("one page (guessed)".to_owned()),
         };
@@ -413,8 +417,8 @@ impl Step {
             (Self::Numbered1, Way::Page { parameter, .. }) => {
                 format!("upstream page with {parameter} = 1")
             }
-            (Self::Offset(offset), Way::Offset { parameter }) => {
-                format!("upstream page at {parameter} = {offset}")
+            (Self::Offset(offset), Way::Offset { parameter, first }) => {
+                format!("upstream page at {parameter} = {}", offset + first)
             }
             _ => format!("upstream page {}", place + 1),
         }
@@ -454,7 +458,10 @@ impl<'d> Definition<'d> {
             parameter: parameter.to_owned(),
             first: settings.first_page.map_or_else(|| self.first_page(parameter), First::Known),
         });
-        let by_offset = offset.map(|parameter| Way::Offset { parameter: parameter.to_owned() });
+        let by_offset = offset.map(|parameter| Way::Offset {
+            parameter: parameter.to_owned(),
+            first: settings.first_page.or_else(|| self.first_number(parameter)).unwrap_or(0),
+        });
         let by_cursor = cursor.map(|parameter| Way::Cursor { parameter: parameter.to_owned() });
         let by_url = url.map(|parameter| Way::Url { parameter: Some(parameter.to_owned()) });
         match settings.style {
@@ -466,7 +473,8 @@ impl<'d> Definition<'d> {
                 by_page.unwrap_or_else(|| Way::Page { parameter: "page".to_owned(), first })
             }
             PagingStyle::Offset => {
-                by_offset.unwrap_or_else(|| Way::Offset { parameter: "offset".to_owned() })
+                let first = settings.first_page.unwrap_or(0);
+                by_offset.unwrap_or_else(|| Way::Offset { parameter: "offset".to_owned(), first })
             }
             PagingStyle::Cursor => {
                 by_cursor.unwrap_or_else(|| Way::Cursor { parameter: "cursor".to_owned() })
@@ -538,8 +546,18 @@ impl<'d> Definition<'d> {
         })
     }
 
-    /// The number of the first page, as the parameter's bounds, its default or its description tell it.
+    /// The number of the first page, as far as the definition tells it.
     fn first_page(&self, parameter: &str) -> First {
+        match self.first_number(parameter) {
+            Some(number) => First::Known(number),
+            // One that has to be named can only be tried.
+            None if self.required.contains(&parameter) => First::Untried,
+            None => First::Presumed,
+        }
+    }
+
+    /// What a parameter counts from, as its bounds, its default or its description tell it.
+    fn first_number(&self, parameter: &str) -> Option<u64> {
         const FROM_0: [&str; 8] = [
             "0-based",
             "zero-based",
@@ -548,15 +566,16 @@ impl<'d> Definition<'d> {
             "zero-indexed",
             "starting at 0",
             "starts at 0",
-            "starting from 0",
+            "from 0",
         ];
-        const FROM_1: [&str; 7] = [
+        const FROM_1: [&str; 8] = [
             "1-based",
             "one-based",
+            "one based",
             "1-indexed",
+            "one-indexed",
             "starting at 1",
             "starts at 1",
-            "starting from 1",
             "from 1",
         ];
         let property = self.property(parameter).unwrap_or(&Value::Null);
@@ -565,15 +584,18 @@ impl<'d> Definition<'d> {
         let numbers =
             ["minimum", "default"].map(|key| all.iter().find_map(|one| one[key].as_u64()));
         let described = property["description"].as_str().unwrap_or_default().to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|words| described.contains(words));
+        // "From 100" is not "from 1".
+        let is_apart = |(at, words): (usize, &str)| {
+            let is_digit = |found: Option<char>| found.is_some_and(|it| it.is_ascii_digit());
+            let behind = &described[at + words.len()..];
+            !is_digit(described[..at].chars().next_back()) && !is_digit(behind.chars().next())
+        };
+        let says =
+            |all: &[&str]| all.iter().any(|words| described.match_indices(words).any(is_apart));
         if numbers.contains(&Some(0)) || says(&FROM_0) {
-            return First::Known(0);
+            return Some(0);
         }
-        if numbers.contains(&Some(1)) || says(&FROM_1) {
-            return First::Known(1);
-        }
-        // One that has to be named can only be tried.
-        if self.required.contains(&parameter) { First::Untried } else { First::Presumed }
+        (numbers.contains(&Some(1)) || says(&FROM_1)).then_some(1)
     }
 
     fn property(&self, parameter: &str) -> Option<&'d Value> {
@@ -631,7 +653,7 @@ mod tests {
             way(&json!({"pageNumber": {"type": "integer", "minimum": 0}})),
             page("pageNumber", First::Known(0))
         );
-        let offset = |name: &str| Way::Offset { parameter: name.to_owned() };
+        let offset = |name: &str| Way::Offset { parameter: name.to_owned(), first: 0 };
         assert_eq!(way(&json!({"$skip": integer, "$top": integer})), offset("$skip"));
         assert_eq!(way(&json!({"start": integer})), offset("start"));
         assert_eq!(way(&json!({"start": text})), Way::Unknown, "a date, perhaps");
@@ -656,9 +678,11 @@ mod tests {
         let style = of(PagingSettings { offset_parameter: Some("n".to_owned()), ..set.clone() });
         assert_eq!(
             (style.way.clone(), style.guess()),
-            (Way::Offset { parameter: "n".into() }, None)
+            (Way::Offset { parameter: "n".into(), first: 0 }, None)
         );
-        assert_eq!(of(set).way, Way::Offset { parameter: "offset".into() });
+        let from_1 = PagingSettings { first_page: Some(1), ..set.clone() };
+        assert_eq!(of(from_1).way, Way::Offset { parameter: "offset".into(), first: 1 });
+        assert_eq!(of(set).way, Way::Offset { parameter: "offset".into(), first: 0 });
         let none = PagingSettings { style: PagingStyle::None, ..PagingSettings::default() };
         assert_eq!(of(none).way, Way::Whole);
         let zero = PagingSettings { first_page: Some(0), ..PagingSettings::default() };
@@ -692,6 +716,30 @@ mod tests {
         let url = Next::Url("https://h/?q=1&page=2".to_owned());
         assert_eq!(after(url), page("page", First::Known(1)));
         assert_eq!(after(Next::Token("x".into())), page("page", First::Presumed));
+    }
+
+    #[test]
+    fn what_an_offset_counts_from_is_told_by_its_definition_and_else_0() {
+        let first = |name: &str, value: Value| {
+            let mut property = json!({"type": "integer"});
+            property[name] = value;
+            match way(&json!({"start": property, "num": {"type": "integer", "default": 10}})) {
+                Way::Offset { first, .. } => first,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(first("default", 1.into()), 1);
+        assert_eq!(first("minimum", 1.into()), 1);
+        assert_eq!(first("description", "The 1-based index of the first result.".into()), 1);
+        assert_eq!(first("description", "First record, from 1.".into()), 1);
+        assert_eq!(first("description", "One of the records from 100 on".into()), 0);
+        assert_eq!(first("description", "First record, counted from 0".into()), 0);
+        assert_eq!(first("default", 0.into()), 0);
+        assert_eq!(first("title", "Start".into()), 0);
+        let schema = json!({"properties": {"start": {"type": "integer"}}});
+        let from_1 = PagingSettings { first_page: Some(1), ..PagingSettings::default() };
+        let way = Style::of(&schema, &from_1).way;
+        assert_eq!(way, Way::Offset { parameter: "start".to_owned(), first: 1 });
     }
 
     #[test]

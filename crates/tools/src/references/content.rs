@@ -164,6 +164,7 @@ mod tests {
             (Value, r#"{"b":[]}"#, Wanted::Text, Written, r#""{\"b\":[]}""#),
             (Value, "1e400", Wanted::Plain, Written, "1e400"),
             (Records, r#"[{"n": 42}]"#, Wanted::Plain, Written, "42"),
+            (Records, r#"[{"n":1}]"#, Wanted::Text, Object, r#""[{\"n\":1}]""#),
             (Records, r#"[{"n":true}]"#, Wanted::Json, Written, r#"[{"n":true}]"#),
         ] {
             assert_eq!(given(kind, bytes, wanted, spelling), expected, "{bytes} {wanted:?}");

@@ -2,6 +2,13 @@
 
 use std::borrow::Cow;
 
+/// True if a text may be encoded. Every encoder takes blanks, line breaks, `"`, `<` and `>` away; that of
+/// JavaScript leaves `'`.
+pub(super) fn is_encoded(text: &str) -> bool {
+    let stays = |letter: char| letter.is_whitespace() || matches!(letter, '"' | '<' | '>');
+    !text.contains(stays)
+}
+
 /// A text without its percent signs, as far as these stand for something.
 pub(super) fn decoded(text: &str) -> Cow<'_, str> {
     let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
@@ -30,6 +37,16 @@ pub(super) fn decoded(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_with_what_no_encoder_leaves_is_not_encoded() {
+        for plain in ["a b", "a\n", "\"a\"", "a<b", "a>b", "LIKE '%20%' "] {
+            assert!(!is_encoded(plain), "{plain}");
+        }
+        for encoded in ["a%20b", "it's%20(1)", "a*b", "", "LIKE'%25'"] {
+            assert!(is_encoded(encoded), "{encoded}");
+        }
+    }
 
     #[test]
     fn percent_signs_that_stand_for_nothing_stay() {

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::percent::decoded;
+use super::percent::{decoded, is_encoded};
 use crate::{
     ToolError,
     arguments::{listed, shown},
@@ -75,6 +75,8 @@ impl Selection {
             let value = if key == "fields" {
                 let names = value.split(',').filter(|name| !name.is_empty());
                 names.map(|name| Value::from(decoded(name).trim())).collect()
+            } else if key == "sql" && !is_encoded(&value) {
+                Value::from(value)
             } else {
                 Value::from(&*decoded(&value))
             };
@@ -203,6 +205,17 @@ mod tests {
         let lenient = Selection::of_value(&json!({"fields": "a, b", "block": null})).unwrap();
         let fields = vec!["a".to_owned(), "b".to_owned()];
         assert_eq!(lenient.what, What::Records { fields, rows: None });
+    }
+
+    #[test]
+    fn sql_with_a_blank_keeps_its_percent_signs() {
+        let read = |query: &str| Selection::of_query(query).unwrap();
+        for written in ["SELECT '%20%'", "SELECT a\nLIKE'%41'", "SELECT'%3C%'<a"] {
+            let sql = read(&format!("sql={written}&format=csv")).what;
+            assert_eq!(sql, What::Sql(written.to_owned()), "it was not encoded");
+        }
+        let encoded = read("sql=SELECT%20'%2520%25'").what;
+        assert_eq!(encoded, What::Sql("SELECT '%20%'".to_owned()));
     }
 
     #[test]

@@ -109,6 +109,7 @@ mod tests {
             "properties": {
                 "text": {"type": "string"},
                 "maybe": {"type": ["string", "null"]},
+                "perhaps": {"anyOf": [{"type": "string"}, {"type": "null"}]},
                 "optional": {"anyOf": [{"type": "array"}, {"type": "null"}]},
                 "number": {"type": "integer"},
                 "both": {"oneOf": [{"type": "string"}, {"type": "object"}]},
@@ -130,6 +131,7 @@ mod tests {
         for (steps, expected) in [
             (vec![key("text")], Wanted::Text),
             (vec![key("maybe")], Wanted::Text),
+            (vec![key("perhaps")], Wanted::Text),
             (vec![key("optional")], Wanted::Json),
             (vec![key("number")], Wanted::Plain),
             (vec![key("both")], Wanted::Any),

@@ -115,7 +115,7 @@ fn a_workbook_has_dates_that_are_dates() {
                  NULL::DATE AS e, -1.5 AS f";
     let reply = client.call("export-dataset", &json!({"query": query, "format": "xlsx"}));
     let said = "In the file: 1 date outside of 1900 to 9999, as text; 1 time without what is finer \
-                than a millisecond.";
+                than a millisecond; times without a zone (b): those that had one are in UTC.";
     assert!(reply.text(0).ends_with(said), "{}", reply.text(0));
     // What is written, and how it is shown.
     let script = WORKBOOK.replace("texts(rows[1])[0], texts(rows[1])[3]", "*texts(rows[1])")

@@ -218,7 +218,8 @@ fn offsets_go_straight_to_what_is_wanted() {
         let size = number(arguments, "count", 10).min(50);
         json!({"items": records(start.min(1_000)..(start + size).min(1_000)), "total": 1_000})
     };
-    let mut client = Client::new(&integer(&["offset", "count"]), &page);
+    let plain = json!({"offset": {"type": "integer"}, "count": {"type": "integer"}});
+    let mut client = Client::new(&plain, &page);
     assert_eq!(ids(&client.page(41, 20).unwrap()), (800..820).collect::<Vec<_>>());
     assert_eq!(
         (client.fetches(), client.last_fetch().as_str()),
@@ -233,6 +234,25 @@ fn offsets_go_straight_to_what_is_wanted() {
     );
     client.all().unwrap();
     assert_eq!((client.book.records(), client.fetches()), (1_000, 20));
+}
+
+#[test]
+fn offsets_that_count_from_1_give_each_record_once_at_its_place() {
+    let page = |arguments: &Value| {
+        // As many clamp what is too small.
+        let start = number(arguments, "start", 1).max(1) - 1;
+        let end = (start + number(arguments, "num", 10).min(50)).min(120);
+        json!({"items": records(start.min(120)..end), "total": 120})
+    };
+    let mut client = Client::new(&integer(&["start", "num"]), &page);
+    assert_eq!(ids(&client.page(1, 20).unwrap()), (0..20).collect::<Vec<_>>());
+    assert_eq!(client.last_fetch(), r#"{"num":100,"start":1}"#);
+    assert_eq!(ids(&client.page(3, 20).unwrap()), (40..60).collect::<Vec<_>>());
+    assert_eq!(client.last_fetch(), r#"{"num":100,"start":51}"#);
+    client.all().unwrap();
+    assert_eq!((client.book.records(), client.fetches()), (120, 3));
+    let all = client.part(Part { offset: 0, limit: 120 }, None).unwrap();
+    assert_eq!(ids(&all), (0..120).collect::<Vec<_>>());
 }
 
 #[test]
@@ -689,7 +709,9 @@ fn a_page_that_must_be_named_is_looked_for_under_0_and_1() {
         let all = client.all().unwrap();
         assert_eq!((client.book.records(), client.fetches()), (35, fetches), "{members}");
         assert_eq!(all["pagination"]["total_count"], 35, "{members}");
-        assert_eq!(all["pagination"].get("notes"), None, "{all}");
+        let notes = all["pagination"]["notes"].to_string();
+        let is_confirmed = members.get("total").is_some();
+        assert_eq!(notes.contains("from 0 is presumed"), !is_confirmed, "{members} {notes}");
         let numbers = client.part(Part { offset: 0, limit: 35 }, None).unwrap();
         assert_eq!(ids(&numbers), (0..35).collect::<Vec<_>>(), "{members}");
         let mut client = Client::required(&page);
@@ -721,6 +743,27 @@ fn a_page_that_must_be_named_is_looked_for_under_0_and_1() {
     assert_eq!(client.fetches(), 2);
     let none = |_: &Value| json!({"items": []});
     assert_eq!(Client::required(&none).all().unwrap()["pagination"]["total_count"], 0);
+}
+
+#[test]
+fn a_page_0_that_nothing_confirms_is_told() {
+    // What Python gives for a slice that begins before the list.
+    let page = |arguments: &Value| match number(arguments, "page", 9) {
+        0 => json!({"total": 35, "items": records(25..34)}),
+        page => {
+            json!({"total": 35, "items": records(((page - 1) * 10).min(35)..(page * 10).min(35))})
+        }
+    };
+    let mut client = Client::required(&page);
+    let first = client.page(1, 9).unwrap();
+    let presumes_0 = |page: &Value| {
+        page["pagination"]["notes"]
+            .to_string()
+            .contains("from 0 is presumed, since page 0 was tried")
+    };
+    assert!(presumes_0(&first), "{first}");
+    let all = client.all().unwrap();
+    assert!(client.book.records() > 35 && presumes_0(&all), "{all}");
 }
 
 /// Pages of fifty, each record of which is a text block.

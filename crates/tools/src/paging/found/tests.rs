@@ -117,6 +117,21 @@ fn what_is_said_of_the_other_pages_is_read() {
 }
 
 #[test]
+fn a_cursor_of_minus_1_is_the_end() {
+    let told = |document: Value| of(&structured(&document)).unwrap().told;
+    for end in [json!(-1), json!("-1"), json!("")] {
+        let last = told(json!({"items": [1], "next_cursor": end}));
+        assert_eq!((last.next, last.has_more), (None, Some(false)), "{end}");
+        let own = sent(
+            &structured(&json!({"items": [1], "cursor": end})),
+            Sent { parameter: Some("cursor"), cursor: Some(b"20") },
+        );
+        let own = own.unwrap().told;
+        assert_eq!((own.next, own.has_more), (None, Some(false)), "{end}");
+    }
+}
+
+#[test]
 fn the_policy_says_where_things_are() {
     let settings = PagingSettings {
         records: Some("/a~1b/0".to_owned()),
