@@ -6,6 +6,7 @@ use forebay_text::{command_without_secrets, is_secret_name, without_secrets};
 
 use crate::{
     catalogue::Client,
+    comments::comments,
     document::{Node, Place, Shape, Splice, text_of},
     form::Form,
     tables::{tables, tables_of_projects},
@@ -18,9 +19,6 @@ const CONTEXT: usize = 3;
 /// Tables whose values may be secrets, whatever their names.
 const SECRET: [&str; 5] = ["env", "environment", "headers", "http_headers", "envs"];
 
-/// What comments begin with that have a line of their own.
-const COMMENTS: [&str; 4] = ["//", "#", "/*", "*"];
-
 /// The text, with the values of variables and headers masked, and with what looks like a secret anywhere else: in the
 /// arguments of servers, beside them and in comments.
 pub(crate) fn masked(form: Form, text: &str, client: &Client) -> String {
@@ -30,11 +28,12 @@ pub(crate) fn masked(form: Form, text: &str, client: &Client) -> String {
     search.named.extend(tables_of_projects(client));
     search.through(&root, &mut Vec::new());
     let made = Splice::together(text, 0..text.len(), search.masks).text;
-    let lines = made.split_inclusive('\n').map(|line| {
-        let is_comment = COMMENTS.iter().any(|mark| line.trim_start().starts_with(mark));
-        if is_comment { without_secrets(line) } else { line.to_owned() }
+    let comments = comments(form, &made).into_iter().map(|range| {
+        let text = made[range.clone()].split_inclusive('\n').map(without_secrets).collect();
+        Splice { range, text }
     });
-    format!("{bom}{}", lines.collect::<String>())
+    let made = Splice::together(&made, 0..made.len(), comments.collect()).text;
+    format!("{bom}{made}")
 }
 
 /// Looks for secrets in a file.

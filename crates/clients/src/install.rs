@@ -234,6 +234,7 @@ fn uninstall_one(
         outcome,
         still: Vec::new(),
         difference,
+        loses_comments: false,
         copy: record.copy.clone(),
     };
     for _ in 0..ATTEMPTS {
@@ -269,8 +270,9 @@ fn uninstall_one(
             crate::diff::unified(&record.path, &masked(&before), &masked(&taken.after))
         };
         let still = still_there(client, &taken);
+        let loses_comments = taken.loses_comments;
         if run == Run::Dry {
-            return Ok(Restored { still, ..restored(taken.outcome, difference) });
+            return Ok(Restored { still, loses_comments, ..restored(taken.outcome, difference) });
         }
         if before != taken.after {
             match replaced(disk, &record.path, &before, &taken.after) {
@@ -294,7 +296,7 @@ fn uninstall_one(
                 ledger.save(disk, home)?;
             }
         }
-        return Ok(Restored { still, ..restored(taken.outcome, difference) });
+        return Ok(Restored { still, loses_comments, ..restored(taken.outcome, difference) });
     }
     Ok(restored(Outcome::Refused(BUSY.to_owned()), String::new()))
 }

@@ -6,6 +6,7 @@
 //! remembered ([`ledger`]) and comes back ([`undo`]). Knows no MCP and asks no network.
 
 mod catalogue;
+mod comments;
 mod diff;
 mod disk;
 mod document;
@@ -22,6 +23,7 @@ mod outcome;
 mod own;
 mod plan;
 mod policy;
+mod restoration;
 mod survey;
 mod switches;
 mod tables;

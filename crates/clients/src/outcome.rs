@@ -15,6 +15,8 @@ pub struct Restored {
     pub still: Vec<String>,
     /// What would change, as a patch; values of variables and headers are masked.
     pub difference: String,
+    /// True if comments within entries could not be put back.
+    pub loses_comments: bool,
     /// The copy of the file as it was, if there is one as long as something is left to do.
     pub copy: Option<PathBuf>,
 }

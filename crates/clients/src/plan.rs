@@ -328,7 +328,11 @@ fn fill(environment: &Environment, request: &Request, plan: &mut FilePlan) -> Re
                     }
                 },
             };
-            plan.servers.push(ServerPlan { name, project: project.clone(), fate });
+            let server = ServerPlan { name, project: project.clone(), fate };
+            // What is true of a name that stands twice is told once.
+            if !plan.servers.contains(&server) {
+                plan.servers.push(server);
+            }
         }
     }
     let Some(first) = tables.first() else { return Ok(()) };

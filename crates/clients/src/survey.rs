@@ -234,8 +234,12 @@ pub fn remnants(
         let entries = entries_of_install(client, text);
         let own = entries.iter().filter_map(|(_, entry)| Own::of(entry));
         let servers: Vec<PathBuf> = own.filter_map(|own| own.servers_file()).collect();
-        let names: Vec<String> =
-            entries.into_iter().filter_map(|(mut place, _)| place.pop()).collect();
+        let mut names: Vec<String> = Vec::new();
+        for name in entries.into_iter().filter_map(|(mut place, _)| place.pop()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         if !names.is_empty() && !found.iter().any(|it| it.path == path) {
             found.push(Remnant { title: client.title, path, names, servers });
         }

@@ -3,6 +3,7 @@
 
 use crate::{
     catalogue::Client,
+    comments::is_one_lost,
     disk,
     document::{Place, text_of},
     form::Form,
@@ -23,6 +24,8 @@ pub(crate) struct Taken {
     /// What must still be remembered; `None` if nothing of ours is left in it.
     pub(crate) left: Option<Vec<Change>>,
     pub(crate) outcome: Outcome,
+    /// True if a comment within what was changed is lost.
+    pub(crate) loses_comments: bool,
 }
 
 /// The copy that was kept, if it is what it was.
@@ -45,7 +48,7 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
     };
     let (bytes, undone) = match whole {
         Some((after, outcome)) if edits.is_empty() => {
-            return Ok(Taken { after, left: None, outcome });
+            return Ok(Taken { after, left: None, outcome, loses_comments: false });
         }
         Some((bytes, _)) => (bytes, None),
         None => {
@@ -59,8 +62,10 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
     let Some(Undone { text: made, left, strays }) = undone else {
         let made =
             edits.iter().try_fold(text.to_owned(), |text, edit| edit.put(client.form, &text));
-        let after = [bom, &made?].concat().into_bytes();
-        return Ok(Taken { after, left: None, outcome: Outcome::EntryByEntry });
+        let made = made?;
+        let loses_comments = is_one_lost(client.form, &record.changes, &made);
+        let after = [bom, &made].concat().into_bytes();
+        return Ok(Taken { after, left: None, outcome: Outcome::EntryByEntry, loses_comments });
     };
     let is_moved = record.changes.iter().any(|change| !change.moved.is_empty());
     let laid_out = original.as_deref().filter(|_| is_moved && left.is_empty());
@@ -75,6 +80,13 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
     let strays: Vec<Place> =
         strays.into_iter().filter(|it| !known.iter().any(|(place, _)| place == it)).collect();
     let after = [bom, &made].concat().into_bytes();
+    let undone: Vec<Change> = record
+        .changes
+        .iter()
+        .filter(|it| !left.iter().any(|left| left.place == it.place))
+        .cloned()
+        .collect();
+    let loses_comments = is_one_lost(client.form, &undone, &made);
     let names = left_over(client.form, &made, &left, &strays);
     let outcome = match (names.is_empty(), after == before) {
         (false, _) => Outcome::Partly(names),
@@ -87,7 +99,7 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
         // One that is found again later is undone then.
         (_, false) => Some(record.changes.clone()),
     };
-    Ok(Taken { after, left, outcome })
+    Ok(Taken { after, left, outcome, loses_comments })
 }
 
 /// What is left, as it is told.
@@ -116,7 +128,14 @@ fn left_over(form: Form, text: &str, left: &[Change], strays: &[Place]) -> Vec<L
         let name = place.last().cloned().unwrap_or_default();
         found.push(LeftOver { name, what: remains(place) });
     }
-    found
+    // An entry that was changed twice is one to see to.
+    let mut told: Vec<LeftOver> = Vec::new();
+    for one in found {
+        if !told.contains(&one) {
+            told.push(one);
+        }
+    }
+    told
 }
 
 /// The file with the layout and the comments that it had, if all that is written there since can be kept, and it says

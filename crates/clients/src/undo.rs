@@ -10,6 +10,7 @@ use crate::{
     ledger::Change,
     own::Own,
     plan::OURS,
+    restoration::in_its_words,
     tables::tables,
     value::Value,
 };
@@ -88,7 +89,8 @@ fn elsewhere(
         };
         let undone = |change: &Change| match (&change.before, &change.after) {
             (Some(before), Some(after)) if change.moved.is_empty() && is_ours(&now, after) => {
-                by_members(form, &text, &place, before, after, &now)
+                let made = by_members(form, &text, &place, before, after, &now);
+                made.map(|made| members_in_their_words(form, made, &place, change))
             }
             (_, Some(after)) => {
                 let ours = after.get(OURS).unwrap_or(after);
@@ -133,7 +135,8 @@ fn step(form: Form, text: &str, change: &Change) -> Step {
             if !is_ours(now, after) {
                 return Step::Nothing;
             }
-            by_members(form, text, &change.place, before, after, now)
+            let made = by_members(form, text, &change.place, before, after, now);
+            made.map(|made| members_in_their_words(form, made, &change.place, change))
         }
         (None, Some(after), Some(now)) if now.says_the_same_as(after) => {
             form.remove(text, &change.place).map(|splice| splice.into_text(text))
@@ -167,7 +170,7 @@ fn put_back(form: Form, text: &str, change: &Change) -> Step {
         let is_there = form.read(&made).is_ok_and(|root| root.at(&place).is_some());
         let Some(value) = before.get(name).filter(|_| !is_there) else { continue };
         let Some(splice) = form.add(&made, &change.place, name, value) else { return Step::Stuck };
-        made = splice.into_text(&made);
+        made = in_its_words(form, splice.into_text(&made), &change.place, name, change);
     }
     let file = |entry: &Value| Own::of(entry).and_then(|own| own.servers_file());
     let ours = change.after.as_ref().and_then(|after| after.get(OURS)).and_then(file);
@@ -216,6 +219,18 @@ fn is_ours(now: &Value, after: &Value) -> bool {
             .iter()
             .any(|(key, value)| now.get(key).is_some_and(|it| is_ours(it, value))),
     }
+}
+
+/// The text with the members of an entry that a change had taken or changed, and that are back, as they were written.
+fn members_in_their_words(form: Form, text: String, place: &[String], change: &Change) -> String {
+    let before = change.before.as_ref().and_then(Value::as_table).unwrap_or_default();
+    let after = |key: &str| change.after.as_ref().and_then(|after| after.get(key));
+    // Of a member that was left as it was, others may have changed the words since.
+    let is_back = |(key, value): &&(String, Value)| {
+        !after(key).is_some_and(|after| after.says_the_same_as(value))
+    };
+    let keys = before.iter().filter(is_back).map(|(key, _)| key);
+    keys.fold(text, |text, key| in_its_words(form, text, place, key, change))
 }
 
 /// Puts back the members that were changed, if they are still as they were written; others stay as they are.

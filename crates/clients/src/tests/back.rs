@@ -362,3 +362,87 @@ fn entries_of_an_install_of_which_nothing_is_remembered_are_named() {
     assert_eq!(restored[0].still, ["c", "forebay"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), more);
 }
+
+#[test]
+fn comments_within_a_server_that_others_have_changed_come_back() {
+    for (client, name, text, (before, after)) in [
+        (
+            "vscode",
+            "mcp.json",
+            "{\n  \"servers\": {\n    \"c\": {\n      \"command\": \"npx\", // mine\n      \"args\": [\n        \
+             \"-y\", // do not ask\n        /* pinned */ \"pkg@1.1\"\n      ]\n    }\n  }\n}\n",
+            ("\"command\":", "\"cwd\": \"/x\",\n      \"command\":"),
+        ),
+        (
+            "codex",
+            "config.toml",
+            "[mcp_servers.c]\r\ncommand = 'npx' # mine\r\nargs = [\r\n  '-y', # do not ask\r\n  \"pkg@1.1\", # \
+             pinned\r\n]\r\n",
+            ("command =", "cwd = \"/x\"\r\ncommand ="),
+        ),
+        (
+            "codex",
+            "config.toml",
+            "[mcp_servers]\nc.command = 'npx'\nc.args = [\n  '-y', # do not ask\n]\n",
+            ("c.command =", "c.cwd = \"/x\"\nc.command ="),
+        ),
+    ] {
+        let machine = Machine::new();
+        let path = machine.place(client, name, text.as_bytes());
+        machine.install();
+        let now = fs::read_to_string(&path).unwrap();
+        fs::write(&path, now.replacen(before, after, 1)).unwrap();
+        let restored = machine.uninstall();
+        assert_eq!(*only_outcome(&restored), Outcome::EntryByEntry, "{client}");
+        assert!(!restored[0].loses_comments, "{client}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text.replacen(before, after, 1), "{client}");
+        assert!(machine.left_over().is_empty());
+    }
+}
+
+#[test]
+fn a_comment_that_cannot_be_put_back_is_told() {
+    let machine = Machine::new();
+    let text = "[mcp_servers.far]\nurl = \"http://localhost:1/mcp\"\n\
+                http_headers = { A = \"x\" } # as agreed\n";
+    let path = machine.place("codex", "config.toml", text.as_bytes());
+    machine.install();
+    let now = fs::read_to_string(&path).unwrap();
+    fs::write(&path, now.replacen("command =", "cwd = \"/x\"\ncommand =", 1)).unwrap();
+    let restored = machine.uninstall();
+    assert_eq!(*only_outcome(&restored), Outcome::EntryByEntry);
+    assert!(restored[0].loses_comments);
+    assert!(!fs::read_to_string(&path).unwrap().contains("as agreed"));
+}
+
+#[test]
+fn a_name_that_stands_twice_is_told_once() {
+    let machine = Machine::new();
+    let ours = r#"{"command":"/usr/bin/forebay","args":["gateway","--no-servers"]}"#;
+    let text = format!(
+        r#"{{"mcpServers":{{"forebay":{ours},"forebay":{ours},"a":{{"command":"a"}},"a":{{"command":"b"}}}}}}"#
+    );
+    machine.place("cursor", "mcp.json", text.as_bytes());
+    assert_eq!(remnants(&machine.environment(), &[], None)[0].names, ["forebay"]);
+    let planned = crate::plan::plan(&machine.environment(), &machine.request()).unwrap();
+    let names: Vec<&str> = planned[0].servers.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["forebay", "a"]);
+}
+
+#[test]
+fn comments_within_a_server_behind_a_gateway_come_back_to_a_file_written_anew() {
+    let machine = Machine::new();
+    let words = "[\n        \"-y\", // do not ask\n        \"pkg\"\n      ]";
+    let text = format!(
+        "{{\n  \"mcpServers\": {{\n    \"c\": {{\n      \"command\": \"npx\",\n      \"args\": {words}\n    }}\n  }}\n}}\n"
+    );
+    let path = machine.place("cursor", "mcp.json", text.as_bytes());
+    machine.install_gateway();
+    let now = crate::json::read(&fs::read_to_string(&path).unwrap()).unwrap().value();
+    fs::write(&path, crate::json::line(&now)).unwrap();
+    let restored = machine.uninstall();
+    assert_eq!(*only_outcome(&restored), Outcome::EntryByEntry);
+    assert!(!restored[0].loses_comments);
+    let now = fs::read_to_string(&path).unwrap();
+    assert!(now.contains(&format!("\"args\": {words}")), "{now}");
+}

@@ -53,7 +53,8 @@ fn servers_come_back_when_somebody_has_removed_our_entry() {
     fs::write(&path, "{}\n").unwrap();
     assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
     let now = fs::read_to_string(&path).unwrap();
-    assert!(now.contains("\n    \"a\": {\n") && now.contains("s3cret"), "{now}");
+    assert!(now.contains("\n    \"a\": {") && now.contains("s3cret"), "{now}");
+    assert!(now.contains("\"command\": \"b\" // said of it"), "in its own words: {now}");
     assert!(machine.left_over().is_empty());
 }
 

@@ -216,3 +216,39 @@ fn a_header_that_codex_would_leave_out_may_be_missing() {
     );
     assert!(now.contains(r#"env_vars = ["KEY", "T"]"#), "{now}");
 }
+
+#[test]
+fn a_patch_shows_no_secret_of_comments_behind_values() {
+    for (client, name, text) in [
+        (
+            "cursor",
+            "mcp.json",
+            r##"{
+  "mcpServers": {
+    "a": {
+      "command": "a", // OPENAI_API_KEY=s3cret-line
+      "args": [
+        "https://a.example/x#token", /* password: s3cret-block
+        api_key: s3cret-second */ "# not a comment"
+      ], // token: s3cret-list
+    }
+  }
+}
+"##,
+        ),
+        (
+            "codex",
+            "config.toml",
+            "[mcp_servers.a] # token: s3cret-header\ncommand = 'a' # OPENAI_API_KEY=s3cret-line\n\
+             args = [\n  \"# not a comment\", # password: s3cret-item\n]\n",
+        ),
+    ] {
+        let machine = Machine::new();
+        machine.place(client, name, text.as_bytes());
+        let patch = plan(&machine.environment(), &machine.request()).unwrap()[0].difference();
+        assert!(!patch.contains("s3cret"), "{patch}");
+        for shown in ["OPENAI_API_KEY=***", "password: ***", "token: ***", "\"# not a comment\""] {
+            assert!(patch.contains(shown), "{shown}: {patch}");
+        }
+    }
+}

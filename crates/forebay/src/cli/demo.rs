@@ -7,6 +7,8 @@ mod show;
 
 use std::{
     env,
+    fs::Permissions,
+    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, ExitCode},
 };
@@ -51,7 +53,10 @@ WHERE o.status = 'delivered'
 GROUP BY c.country ORDER BY revenue DESC LIMIT 5";
 
 pub(crate) fn run(arguments: &DemoArguments, screen: &mut Screen) -> Result<ExitCode> {
-    let mut home = tempfile::Builder::new().prefix("forebay-demo-").tempdir()?;
+    // What is kept of it stands among files that everybody may list.
+    let private = Permissions::from_mode(0o700);
+    let mut home =
+        tempfile::Builder::new().prefix("forebay-demo-").permissions(private).tempdir()?;
     home.disable_cleanup(arguments.keep);
     let (exchanges, answer) = ask_twice(home.path()).context("the demo did not get its answers")?;
     let store = Store::open(home.path(), Durability::default())?;

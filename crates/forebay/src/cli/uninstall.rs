@@ -103,8 +103,14 @@ pub(crate) fn run(arguments: &UninstallArguments, screen: &mut Screen) -> Result
         show(screen, &done)?;
     }
     say_unknown(screen, &others)?;
-    if done.iter().any(|it| !it.difference.is_empty()) {
+    let is_changed = |it: &Restored| !it.difference.is_empty();
+    if done.iter().any(|it| is_changed(it) && !is_left(it)) {
         writeln!(screen, "Start the clients anew, so that they read their files again.")?;
+    } else if done.iter().any(is_changed) {
+        writeln!(
+            screen,
+            "Start the clients anew once that is done, so that they read their files again."
+        )?;
     }
     Ok(ended(&done, &others))
 }
@@ -113,6 +119,10 @@ fn show(screen: &mut Screen, all: &[Restored]) -> Result<()> {
     for restored in all {
         let told = match &restored.outcome {
             Outcome::Original => "as it was before, byte for byte".to_owned(),
+            // Without its comments a server has not all that it had.
+            Outcome::EntryByEntry if restored.loses_comments => {
+                "each server is reached as it was; what else has been changed since stays".to_owned()
+            }
             Outcome::EntryByEntry => {
                 "each server has what it had; what else has been changed since stays".to_owned()
             }
@@ -131,11 +141,16 @@ fn show(screen: &mut Screen, all: &[Restored]) -> Result<()> {
         let still = match restored.still.as_slice() {
             [] => String::new(),
             names => format!(
-                "; but `{}` start Forebay still, as they did before all that is remembered: {BY_HAND}",
-                names.join("`, `")
+                "; but {} still, as before all that is remembered: {BY_HAND}",
+                starting(names)
             ),
         };
-        let told = format!("{told}{still}");
+        let comments = if restored.loses_comments {
+            "; comments within what `forebay install` had changed are lost"
+        } else {
+            ""
+        };
+        let told = format!("{told}{comments}{still}");
         let path = restored.path.display().to_string();
         writeln!(screen, "{}", printable(&format!("{} ({path}): {told}", restored.title)))?;
     }
@@ -162,10 +177,18 @@ fn partly(left: &[LeftOver], restored: &Restored) -> String {
         Remains::Moved => format!("`{}` could not be put back: write it there again", it.name),
     };
     let advice: Vec<String> = left.iter().map(advice).collect();
+    let others =
+        if restored.difference.is_empty() { "" } else { "; each other server has what it had" };
     format!(
-        "changed since, so this is for you to do: {}{copy}; then run this again",
+        "changed since, so this is for you to do: {}{copy}; then run this again{others}",
         advice.join("; ")
     )
+}
+
+/// That entries of these names start Forebay.
+fn starting(names: &[String]) -> String {
+    let verb = if names.len() == 1 { "starts" } else { "start" };
+    format!("`{}` {verb} Forebay", names.join("`, `"))
 }
 
 /// Files that have Forebay in them, of which nothing is remembered in this home.
@@ -187,22 +210,23 @@ fn say_unknown(screen: &mut Screen, unknown: &[Remnant]) -> Result<()> {
             ),
         };
         let told = format!(
-            "{title} ({}): `{}` start Forebay, and what they were is not known here: if another FOREBAY_HOME was set \
+            "{title} ({}): {}, and what stood there before is not known here: if another FOREBAY_HOME was set \
              for `forebay install`, set it and run this again; else {BY_HAND}{servers}",
             path.display(),
-            names.join("`, `"),
+            starting(names),
         );
         writeln!(screen, "{}", printable(&told))?;
     }
     Ok(())
 }
 
+/// True if something is left to do about a file.
+fn is_left(it: &Restored) -> bool {
+    let is_open = matches!(it.outcome, Outcome::Partly(_) | Outcome::Refused(_) | Outcome::Missing);
+    is_open || !it.still.is_empty()
+}
+
 fn ended(all: &[Restored], unknown: &[Remnant]) -> ExitCode {
-    let is_left = |it: &Restored| {
-        let is_open =
-            matches!(it.outcome, Outcome::Partly(_) | Outcome::Refused(_) | Outcome::Missing);
-        is_open || !it.still.is_empty()
-    };
     if all.iter().any(is_left) || !unknown.is_empty() {
         ExitCode::FAILURE
     } else {

@@ -1,6 +1,6 @@
 //! `forebay demo`, as somebody curious runs it.
 
-use std::{collections::HashMap, fs, path::PathBuf};
+use std::{collections::HashMap, fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 use forebay_testkit::peer::Peer;
 use serde_json::Value;
@@ -89,6 +89,8 @@ fn what_the_demo_keeps_on_request_can_be_listed() {
     let command = shown.lines().find_map(|line| line.trim().strip_prefix("FOREBAY_HOME="));
     let kept = command.unwrap().split(' ').next().unwrap();
     assert!(PathBuf::from(kept).starts_with(&temporary), "{shown}");
+    let mode = fs::metadata(kept).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "and by nobody else");
     let list = forebay(["datasets", "list"]).env("FOREBAY_HOME", kept).output().unwrap();
     assert_eq!(String::from_utf8(list.stdout).unwrap().lines().count(), 1 + 3);
     let mut query = forebay(["query", "SELECT count(*) AS orders FROM list_orders"]);

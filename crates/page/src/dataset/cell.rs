@@ -98,6 +98,10 @@ impl ColumnType {
         let whole = (told != plain).then(|| visible(kind));
         Self { told: told.to_owned(), whole, class: heading_class(kind) }
     }
+
+    pub(crate) fn is_number(&self) -> bool {
+        self.class == "number"
+    }
 }
 
 /// How the heading of a column stands: as its cells do.

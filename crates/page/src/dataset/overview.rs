@@ -11,6 +11,7 @@ use crate::{
     frame::{Frame, Section},
     percent::exact_percent,
     problem::Problem,
+    visible::visible,
 };
 
 /// How much of the original stands beside the summary.
@@ -29,6 +30,8 @@ pub(crate) struct Overview {
     summary: Option<String>,
     summary_tokens: Option<u64>,
     excerpt: Option<Excerpt>,
+    /// Which block of the result the excerpt is of.
+    block: usize,
     /// Why the original cannot be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     damage: Option<String>,
@@ -83,6 +86,7 @@ impl Overview {
             summary: facts.summary_text.clone().filter(|text| !text.is_empty()),
             summary_tokens: facts.summary_tokens,
             excerpt,
+            block: dataset.main_part(),
             insight: dataset.findings(),
             files: files(&dataset),
             made_from: facts.made_from.clone(),
@@ -99,6 +103,11 @@ impl Overview {
     /// True if links stood in the place of files, and nothing else was said of them.
     fn is_linked(&self) -> bool {
         self.summary.is_none() && !self.files.is_empty()
+    }
+
+    /// Which part of the original is shown, if there are several.
+    fn block_told(&self) -> Option<String> {
+        block_told(self.block, self.dataset.blocks, &self.files)
     }
 
     fn summary_extent(&self) -> String {
@@ -129,6 +138,13 @@ impl Question {
     }
 }
 
+/// A block of a result that has several, by its place and, if it is a file, its name.
+fn block_told(block: usize, blocks: usize, files: &[File]) -> Option<String> {
+    let name = files.iter().find(|file| file.block == block);
+    let name = name.map(|file| format!(" ({})", visible(&file.name))).unwrap_or_default();
+    (blocks > 1).then(|| format!("block {block}{name}, one of {}:", grouped(blocks as u64)))
+}
+
 fn files(dataset: &Dataset) -> Vec<File> {
     let files = dataset.facts().files.iter().filter_map(|file| dataset.artifact(file.block));
     let file = |file: forebay_store::Artifact| File {
@@ -140,4 +156,26 @@ fn files(dataset: &Dataset) -> Vec<File> {
         description: file.description,
     };
     files.map(file).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_blocks_the_one_that_is_shown_is_named() {
+        let name = "report.csv".to_owned();
+        let file = |block| File {
+            block,
+            name: name.clone(),
+            media_type: "text/csv".to_owned(),
+            bytes: 1,
+            description: None,
+            is_picture: false,
+        };
+        assert_eq!(block_told(0, 1, &[file(0)]), None);
+        let told = |block| block_told(block, 3, &[file(1)]);
+        assert_eq!(told(0).as_deref(), Some("block 0, one of 3:"));
+        assert_eq!(told(1).as_deref(), Some("block 1 (report.csv), one of 3:"));
+    }
 }

@@ -63,6 +63,9 @@ pub(crate) struct Found {
     sources: Vec<String>,
     #[serde(skip)]
     all_columns: Vec<String>,
+    /// Those of numbers, by their names.
+    #[serde(skip)]
+    numbers: Vec<String>,
     #[serde(skip)]
     extent: Columns,
 }
@@ -153,9 +156,12 @@ impl Asked {
         Some(given.at(&self.path()))
     }
 
-    /// True if a column has this role in the chart.
+    /// True if a column has this role in the chart. As long as nothing has been drawn, numbers are what is drawn.
     fn is_chosen(&self, role: &str, column: &str) -> bool {
-        self.given.get(role) == Some(column)
+        let is_asked = ["chart", "x", "y"].iter().any(|name| self.given.get(name).is_some());
+        let preset = || self.result.as_ref()?.numbers_beside_the_first();
+        let chosen = self.given.get(role);
+        chosen.or_else(|| preset().filter(|_| role == "y" && !is_asked)) == Some(column)
     }
 
     fn export_link(&self, form: &str) -> String {
@@ -174,6 +180,8 @@ impl Found {
         let extent = Columns::of(wanted, columns.len())?;
         let rows = rows.iter().map(|row| part(row, extent.shown())).collect::<Result<_, _>>()?;
         let sources = sources.iter().map(ToString::to_string).collect();
+        let numbers = columns.iter().filter(|it| ColumnType::of(&it.kind).is_number());
+        let numbers = numbers.map(|it| it.name.clone()).collect();
         let all_columns = columns.iter().map(|column| column.name.clone()).collect();
         let shown = extent.shown();
         Ok(Self {
@@ -185,8 +193,15 @@ impl Found {
             milliseconds,
             sources,
             all_columns,
+            numbers,
             extent,
         })
+    }
+
+    /// The column of numbers that is drawn over the first one, if there is one.
+    fn numbers_beside_the_first(&self) -> Option<&str> {
+        let first = self.all_columns.first()?;
+        self.numbers.iter().find(|name| *name != first).map(String::as_str)
     }
 
     /// The columns that are shown, each with its type.

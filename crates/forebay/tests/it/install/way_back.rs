@@ -62,6 +62,26 @@ fn what_is_missing_or_forgotten_is_told_and_is_a_failure() {
     fs::rename(home.path("ledger"), &ledger).unwrap();
     home.done(&["uninstall", "--yes"]);
     assert_eq!(home.read(CURSOR), with_fixture());
+
+    let entry = json!({"command": "forebay", "args": ["gateway", "--no-servers"]});
+    home.write(CURSOR, &json!({"mcpServers": {"forebay": entry}}).to_string());
+    let (said, code) = home.run(&["uninstall", "--yes"]);
+    assert!(code == 1 && said.contains("`forebay` starts Forebay, and what stood"), "{said}");
+}
+
+#[test]
+fn what_is_restored_of_a_file_is_told_beside_what_is_left_to_do() {
+    let home = Home::new();
+    let servers = json!({"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}});
+    home.write(CURSOR, &servers.to_string());
+    home.done(&["install", "--yes"]);
+    let now = home.read(CURSOR);
+    home.write(CURSOR, &now.replacen("\"none\"", "\"all\"", 1));
+    let (said, code) = home.run(&["uninstall", "--yes"]);
+    assert!(code == 1 && said.contains("`a` still has Forebay in front"), "{said}");
+    assert!(said.contains("each other server has what it had"), "{said}");
+    assert!(said.contains("Start the clients anew once that is done"), "{said}");
+    assert!(home.read(CURSOR).contains(r#""b":{"command":"b"}"#), "{said}");
 }
 
 #[test]

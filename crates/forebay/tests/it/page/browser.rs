@@ -9,6 +9,7 @@ use std::{
 use forebay_store::{Description, Durability, Store};
 use forebay_testkit::{peer::Peer, programs, real};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::{Page, index, keep, keep_file};
 use crate::{call, forebay};
@@ -39,7 +40,10 @@ fn pictures() -> Option<PathBuf> {
 }
 
 fn kept() -> Page {
-    let home = tempfile::tempdir().unwrap();
+    kept_in(tempfile::tempdir().unwrap())
+}
+
+fn kept_in(home: TempDir) -> Page {
     keep(home.path(), &[("nested", 60), ("log", 80), ("echo", 1), ("fail", 1), ("records", 300)]);
     index(home.path());
     Page::at(home)
@@ -49,7 +53,9 @@ fn kept() -> Page {
 fn every_page_can_be_used_by_all_and_asks_nobody_else() {
     let test = "every_page_can_be_used_by_all_and_asks_nobody_else";
     let (Some(chromium), Some(tour)) = (real::chromium(test), real::tour(test)) else { return };
-    let page = kept();
+    // The doctor names the home, whose path has no place to break a line.
+    let long = "long".repeat(20);
+    let page = kept_in(tempfile::Builder::new().prefix(&long).tempdir().unwrap());
     let id = page.ids().remove(0);
     let mut views = Vec::new();
     for path in PAGES.map(|path| path.replace("ID", &id)) {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{
     body::{Body as _, Incoming},
@@ -36,6 +36,18 @@ const AT_ONCE: usize = 16;
 const CONNECTIONS: usize = 128;
 /// How long to wait when no connection can be accepted.
 const BREATH: Duration = Duration::from_millis(50);
+
+/// What browsers are told where there is nothing: nothing is run, shown, framed, guessed or kept.
+const NOTHING_TO_DO: [(HeaderName, HeaderValue); 5] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+];
 
 /// Answers requests whose paths are its own.
 pub trait Site: Send + Sync {
@@ -197,12 +209,40 @@ impl Alone {
             return reply::text(refusal.status, &refusal.reason);
         }
         if !self.visited.owns(request.uri().path()) {
-            if request.uri().path().strip_suffix(".json").is_some() {
-                let nothing = Bytes::from_static(b"{\"error\":\"there is nothing here\"}\n");
-                return reply::json_bytes(StatusCode::NOT_FOUND, nothing);
-            }
-            return reply::text(StatusCode::NOT_FOUND, "there is nothing here");
+            return nothing_at(request.uri().path());
         }
         self.visited.answer(request, client).await
+    }
+}
+
+/// The answer for a path that nobody owns: a browser may do as little with it as with a page.
+fn nothing_at(path: &str) -> Response<Body> {
+    let mut response = if path.strip_suffix(".json").is_some() {
+        let nothing = Bytes::from_static(b"{\"error\":\"there is nothing here\"}\n");
+        reply::json_bytes(StatusCode::NOT_FOUND, nothing)
+    } else {
+        reply::text(StatusCode::NOT_FOUND, "there is nothing here")
+    };
+    response.headers_mut().extend(NOTHING_TO_DO);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nothing_is_a_browser_may_do_nothing() {
+        for (path, kind) in
+            [("/nothing", "text/plain; charset=utf-8"), ("/nothing.json", "application/json")]
+        {
+            let response = nothing_at(path);
+            assert_eq!(response.status(), StatusCode::NOT_FOUND);
+            let header = |name| response.headers().get(name).and_then(|it| it.to_str().ok());
+            assert_eq!(header(header::CONTENT_TYPE), Some(kind), "{path}");
+            assert_eq!(header(header::X_CONTENT_TYPE_OPTIONS), Some("nosniff"), "{path}");
+            let policy = header(header::CONTENT_SECURITY_POLICY).unwrap();
+            assert!(policy.contains("default-src 'none'"), "{path}: {policy}");
+        }
     }
 }
