@@ -24,6 +24,11 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(path)
 }
 
+/// What a folder has that only its owner can enter.
+pub fn of_a_folder() -> Permissions {
+    Permissions::from_mode(FOLDER)
+}
+
 /// The folder among the temporary files that only this user can enter, made if it is not there. Its name begins
 /// with `name`.
 pub fn temporary_folder(name: &str) -> io::Result<PathBuf> {

@@ -7,8 +7,6 @@ mod show;
 
 use std::{
     env,
-    fs::Permissions,
-    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, ExitCode},
 };
@@ -16,6 +14,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use forebay_store::{Durability, Filter, Store};
+use forebay_system::private;
 use forebay_tools::Tool;
 use serde_json::{Value, json};
 
@@ -54,9 +53,9 @@ GROUP BY c.country ORDER BY revenue DESC LIMIT 5";
 
 pub(crate) fn run(arguments: &DemoArguments, screen: &mut Screen) -> Result<ExitCode> {
     // What is kept of it stands among files that everybody may list.
-    let private = Permissions::from_mode(0o700);
+    let for_us_alone = private::of_a_folder();
     let mut home =
-        tempfile::Builder::new().prefix("forebay-demo-").permissions(private).tempdir()?;
+        tempfile::Builder::new().prefix("forebay-demo-").permissions(for_us_alone).tempdir()?;
     home.disable_cleanup(arguments.keep);
     let (exchanges, answer) = ask_twice(home.path()).context("the demo did not get its answers")?;
     let store = Store::open(home.path(), Durability::default())?;
