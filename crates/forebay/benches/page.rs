@@ -100,6 +100,10 @@ fn fill(store: &Path) -> (String, String) {
         rows: Rows::ToBeMade,
     };
     copies::fill(store, &copies);
+    // The catalog of so many is made before anybody waits for an answer.
+    let mut list = forebay(store, &["datasets", "list"]);
+    let listed = list.stdout(Stdio::null()).status().expect("forebay");
+    assert!(listed.success(), "they are in the catalog");
     let mut session = Session::start(store, &VARIABLES);
     let large = session.keep_records(RECORDS).id().to_string();
     let nested = session.keep("nested", NESTED).id().to_string();
