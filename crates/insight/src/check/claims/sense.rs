@@ -5,6 +5,30 @@ use super::{
     clause::Clause,
 };
 
+/// Words that say how exactly a number is meant, in front of it.
+pub(super) const SENSES: [&str; 20] = [
+    "about",
+    "around",
+    "roughly",
+    "approximately",
+    "nearly",
+    "almost",
+    "circa",
+    "some",
+    "only",
+    "just",
+    "exactly",
+    "over",
+    "under",
+    "more",
+    "less",
+    "fewer",
+    "than",
+    "at",
+    "least",
+    "most",
+];
+
 /// How exactly a number is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sense {

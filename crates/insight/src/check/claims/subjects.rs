@@ -11,31 +11,9 @@ use super::{
         words::{Number, Word},
     },
     clause::Clause,
+    sense::SENSES,
 };
 
-/// Words that say how exactly a number is meant, in front of it.
-const SENSES: [&str; 20] = [
-    "about",
-    "around",
-    "roughly",
-    "approximately",
-    "nearly",
-    "almost",
-    "circa",
-    "some",
-    "only",
-    "just",
-    "exactly",
-    "over",
-    "under",
-    "more",
-    "less",
-    "fewer",
-    "than",
-    "at",
-    "least",
-    "most",
-];
 /// Words that join what is counted to its number, beside `:` and `=`.
 const LINKS: [&str; 7] = ["is", "are", "was", "were", "equals", "count", "counts"];
 /// Words in front of a number that say that it is one of a part: `missing in 40 records`.

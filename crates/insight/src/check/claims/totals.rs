@@ -4,7 +4,7 @@ use super::{
     super::{known::as_float, words::Number},
     clause::Clause,
     scope::{NO_RESTRICTIONS, RESTRICTIONS},
-    sense::{Sense, agrees, slack_of},
+    sense::{SENSES, Sense, agrees, slack_of},
 };
 
 pub(super) const RECORD_NOUNS: [&str; 16] = [
@@ -42,29 +42,8 @@ const WHOLES: [&str; 14] = [
     "it",
     "this",
 ];
-/// Words that may stand between `there are` and the number.
-const BEFORE_NUMBERS: [&str; 20] = [
-    "about",
-    "around",
-    "roughly",
-    "approximately",
-    "nearly",
-    "almost",
-    "some",
-    "only",
-    "just",
-    "exactly",
-    "over",
-    "under",
-    "more",
-    "less",
-    "fewer",
-    "than",
-    "total",
-    "of",
-    "a",
-    "the",
-];
+/// Words that may stand between `there are` and the number, beside those that say how exactly it is meant.
+const BEFORE_NUMBERS: [&str; 4] = ["total", "of", "a", "the"];
 
 impl Clause<'_> {
     /// True if a number that says how many there are is the number of nothing that is there.
@@ -183,7 +162,7 @@ impl Clause<'_> {
     /// `there are`, `the dataset contains`, `a total of`
     fn is_of_whole(&self, at: usize) -> bool {
         let mut place = at;
-        while place > 0 && self.before(place, 1).is_some_and(|it| BEFORE_NUMBERS.contains(&it)) {
+        while place > 0 && self.before(place, 1).is_some_and(leads_to_number) {
             place -= 1;
         }
         let is_total = (place..at).any(|it| self.plain(it) == Some("total"));
@@ -207,7 +186,7 @@ impl Clause<'_> {
     }
 
     fn is_begun_by_number(&self, at: usize) -> bool {
-        (0..at).all(|it| self.plain(it).is_some_and(|it| BEFORE_NUMBERS.contains(&it)))
+        (0..at).all(|it| self.plain(it).is_some_and(leads_to_number))
     }
 
     /// `exist`, `were returned`, `in total`, `in the result`
@@ -223,6 +202,11 @@ impl Clause<'_> {
     fn is_figure(&self, number: Number, sense: Sense) -> bool {
         self.known.figures().any(|figure| is_told(number, figure, sense))
     }
+}
+
+/// True if a word may stand in front of a number that says how many there are.
+fn leads_to_number(word: &str) -> bool {
+    SENSES.contains(&word) || BEFORE_NUMBERS.contains(&word)
 }
 
 /// True if what has a number of records before this word may still be all of them.
