@@ -1,19 +1,21 @@
 //! The rows of a table, sorted, filtered and by pages, with the values that fields have most often.
 
+mod facets;
+mod filter;
+
 use askama::Template;
 use bytes::Bytes;
-use forebay_query::{Column, quoted};
-use forebay_store::{
-    Dataset,
-    facts::{Field, Kind, Type},
-};
+use forebay_query::Column;
 use forebay_text::{counted, grouped};
-use forebay_tools::{Condition, Extent, Order, Page, Part, Sheet, facets, sheet};
+use forebay_tools::{Condition, Extent, Order, Page, Part, Sheet, sheet};
 use http::{Response, StatusCode};
-use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
+use self::{
+    facets::{Facet, found_facets},
+    filter::{Filter, OPERATORS, without_value},
+};
 use super::{
     Head, Table,
     cell::{Cell, ColumnType, cells},
@@ -26,7 +28,6 @@ use crate::{
     given::Given,
     problem::Problem,
     reply::{Twin, moved, written},
-    visible::named,
 };
 
 /// How many rows stand on a page, and how many may be asked for.
@@ -34,25 +35,6 @@ const PER_PAGE: u64 = 50;
 const MAX_PER_PAGE: u64 = 500;
 /// How much of a table stands on a page at most.
 const MAX_BYTES: u64 = 4_000_000;
-/// How many fields have facets, and how many values each shows: as many as were counted when it was kept.
-const MAX_FACETS: usize = 4;
-const MAX_VALUES: u64 = 5;
-/// A field with more values is none by which rows are told apart.
-const MAX_DISTINCT: u64 = 200;
-/// What fields can be held against, with how it is told.
-const OPERATORS: [(&str, &str); 10] = [
-    ("eq", "is"),
-    ("ne", "is not"),
-    ("contains", "contains"),
-    ("starts_with", "begins with"),
-    ("matches", "matches (regex)"),
-    ("gt", ">"),
-    ("gte", "≥"),
-    ("lt", "<"),
-    ("lte", "≤"),
-    ("is_null", "has no value"),
-];
-
 /// What the page understands.
 const PARAMETERS: [&str; 6] = ["table", "where", "sort", "limit", "page", "columns"];
 /// What the form that adds a filter sends besides.
@@ -96,37 +78,6 @@ pub(crate) struct Rows {
     given: Given,
 }
 
-/// What must hold for a field.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Filter {
-    field: String,
-    operator: String,
-    value: String,
-}
-
-/// The values that a field has most often.
-#[derive(Serialize)]
-pub(crate) struct Facet {
-    field: String,
-    values: Vec<FacetValue>,
-    /// How many values are not shown.
-    more: u64,
-    /// Where all of them are told.
-    #[serde(skip)]
-    all: String,
-}
-
-/// One of them, among the rows for which all filters hold.
-#[derive(Serialize)]
-pub(crate) struct FacetValue {
-    value: Option<String>,
-    count: u64,
-    #[serde(skip)]
-    link: String,
-    #[serde(skip)]
-    is_chosen: bool,
-}
-
 /// A column, with the links that sort by it.
 pub(crate) struct Heading {
     pub(crate) name: String,
@@ -143,48 +94,6 @@ pub(crate) struct Row {
     /// Where the record stands in the original.
     pub(crate) place: Option<String>,
     pub(crate) cells: Vec<Cell>,
-}
-
-impl Facet {
-    /// The facet of a field, which filters know by its key, among the rows that `sql` gives.
-    fn of(
-        (field, key): (&Field, &str),
-        (values, distinct): Counts,
-        sql: &str,
-        given: &Given,
-        path: &str,
-    ) -> Self {
-        let all = format!(
-            "SELECT {0}, count(*) AS rows FROM ({sql}) GROUP BY 1 ORDER BY 2 DESC, 1",
-            quoted(field.column())
-        );
-        let all = Given::default().and("sql", &all).at(&format!("{path}/sql"));
-        let more = distinct.saturating_sub(values.len() as u64);
-        let values = values.into_iter().map(|(value, count)| {
-            let operator = if value.is_some() { "eq" } else { "is_null" };
-            let held = value.as_deref().unwrap_or_default();
-            let filter = Filter::of(key.to_owned(), operator, held).written();
-            let is_chosen = given.all("where").any(|it| it == filter);
-            let rest = given.without("page");
-            let link = if is_chosen {
-                rest.without_value("where", &filter)
-            } else {
-                rest.and("where", &filter)
-            };
-            FacetValue { value, count, link: link.at(&format!("{path}/rows")), is_chosen }
-        });
-        Self { values: values.collect(), field: field.name().to_owned(), more, all }
-    }
-
-    fn more_told(&self) -> String {
-        format!("and {} more", grouped(self.more))
-    }
-}
-
-impl FacetValue {
-    fn count_told(&self) -> String {
-        grouped(self.count)
-    }
 }
 
 pub(crate) fn answer(
@@ -445,69 +354,6 @@ impl Rows {
     }
 }
 
-impl Filter {
-    /// To have no value is true unless it is said to be false.
-    fn of(field: String, operator: &str, value: &str) -> Self {
-        let value = if operator == "is_null" && value.is_empty() { "true" } else { value };
-        Self { field, operator: operator.to_owned(), value: value.to_owned() }
-    }
-
-    /// Reads `gte:stars=10`, or `is_null:stars`.
-    fn read(text: &str) -> Result<Self, Problem> {
-        let refused = || {
-            Problem::refused(format!(
-                "A filter is written as eq:status=open, gte:stars=10 or is_null:note; {text} is none."
-            ))
-        };
-        let (operator, rest) = text.split_once(':').ok_or_else(refused)?;
-        let (field, value) = match rest.split_once('=') {
-            Some(pair) => pair,
-            None if operator == "is_null" => (rest, ""),
-            None => return Err(refused()),
-        };
-        let field = percent_decode_str(field).decode_utf8_lossy().into_owned();
-        Ok(Self::of(field, operator, value))
-    }
-
-    fn written(&self) -> String {
-        const FIELD: &AsciiSet = &CONTROLS.add(b'%').add(b'=');
-        let field = utf8_percent_encode(&self.field, FIELD);
-        format!("{}:{field}={}", self.operator, self.value)
-    }
-
-    fn condition(&self) -> Result<Condition, Problem> {
-        let is_compared = ["gt", "gte", "lt", "lte"].contains(&self.operator.as_str());
-        let number = self.value.parse::<serde_json::Number>().ok().filter(|_| is_compared);
-        let value = match (self.operator.as_str(), number) {
-            ("is_null", _) => Value::Bool(self.has_none()?),
-            (_, Some(number)) => Value::Number(number),
-            (_, None) => Value::String(self.value.clone()),
-        };
-        Ok(Condition::read(&self.field, &self.operator, value)?)
-    }
-
-    /// Whether the field is to have no value, or one.
-    fn has_none(&self) -> Result<bool, Problem> {
-        match self.value.as_str() {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            other => Err(Problem::refused(format!("is_null is true or false, not {other}."))),
-        }
-    }
-
-    fn told(&self) -> String {
-        let known = OPERATORS.iter().find(|(name, _)| *name == self.operator);
-        let told = known.map_or(self.operator.as_str(), |(_, told)| told);
-        if self.operator == "is_null" && self.value == "false" {
-            return format!("{} has a value", self.field);
-        }
-        if self.operator == "is_null" {
-            return format!("{} {told}", self.field);
-        }
-        format!("{} {told} {}", self.field, self.value)
-    }
-}
-
 /// A row as the table gives it, with where it comes from.
 struct Origin {
     number: Option<u64>,
@@ -526,103 +372,6 @@ impl Origin {
     }
 }
 
-/// Why a filter without a value was refused, if that was why.
-fn without_value(filters: &[Filter], refused: &str) -> Option<String> {
-    const SAID: [&str; 3] = ["Conversion Error", "invalid timestamp", "invalid date"];
-    let is_of_value = SAID.iter().any(|said| refused.contains(said));
-    let empty = filters.iter().find(|it| it.value.is_empty());
-    empty.filter(|_| is_of_value).map(|filter| {
-        let field = named(&filter.field);
-        format!("An empty value is none that the field {field} can have: write one, or choose “has no value”.")
-    })
-}
-
-/// The values of a field, each with how often it is there, and how many there are.
-type Counts = (Vec<(Option<String>, u64)>, u64);
-
-/// The facets of the fields that tell rows apart best, among the rows of a sheet. Rows are shown without them if
-/// they cannot be counted.
-fn found_facets(
-    pages: &Pages,
-    dataset: &Dataset,
-    table: &str,
-    conditions: &[Condition],
-    sheet: &Sheet,
-    given: &Given,
-    asker: &Asker,
-) -> Vec<Facet> {
-    let names = forebay_query::table_names(dataset);
-    let index = names.iter().position(|name| name.eq_ignore_ascii_case(table));
-    let facts = index.and_then(|index| dataset.facts().tables().get(index));
-    let Some(facts) = facts else { return Vec::new() };
-    // Where a table has more columns than fields, these are known by their columns alone.
-    let known = sheet.all_fields.iter().map(String::as_str);
-    let by_name = facts.fields.iter().map(Field::name).eq(known.take(facts.fields.len()));
-    let path = format!("/dataset/{}", dataset.id());
-    let key = |field: &Field| (if by_name { field.name() } else { field.column() }).to_owned();
-    // What was counted when it was kept is not counted again.
-    let kept = |field| kept_counts(field, facts.records).filter(|_| conditions.is_empty());
-    let told_apart = facts.fields.iter().filter(|it| tells_apart(it)).take(MAX_FACETS);
-    let told_apart: Vec<(&Field, Option<Counts>)> =
-        told_apart.map(|field| (field, kept(field))).collect();
-    let uncounted = told_apart.iter().filter(|(_, kept)| kept.is_none());
-    let uncounted: Vec<String> = uncounted.map(|(field, _)| key(field)).collect();
-    let of = (dataset.id(), table);
-    let counted = facets(&pages.desk, of, conditions, &uncounted, MAX_VALUES, asker);
-    let mut counted = counted
-        .inspect_err(|error| tracing::warn!(%error, "frequent values cannot be counted"))
-        .unwrap_or_default()
-        .into_iter()
-        .map(|it| (it.values, it.distinct));
-    let facet = |(field, kept): (&Field, Option<Counts>)| {
-        let counts = kept.or_else(|| counted.next())?;
-        Some(Facet::of((field, &key(field)), counts, &sheet.sql, given, &path))
-    };
-    told_apart.into_iter().filter_map(facet).collect()
-}
-
-/// What was counted of a field among all records, as a query would count it, if all of it that is shown is known.
-fn kept_counts(field: &Field, records: u64) -> Option<Counts> {
-    let is_exact = field.distinct_is_exact == Some(true) && field.carried.is_none();
-    let (distinct, nulls) = (field.distinct.filter(|_| is_exact)?, field.nulls?);
-    let mut values: Vec<_> =
-        field.top.iter().map(|(value, count)| (Some(value.clone()), *count)).collect();
-    let is_whole = values.len() as u64 == distinct;
-    let counted = values.iter().map(|(_, count)| count).sum::<u64>() + nulls;
-    let fits = if is_whole { counted == records } else { counted < records };
-    if !fits || !(is_whole || values.len() as u64 >= MAX_VALUES) {
-        return None;
-    }
-    if nulls > 0 {
-        let at = values.iter().take_while(|(_, count)| *count >= nulls).count();
-        values.insert(at, (None, nulls));
-    }
-    values.truncate(usize::try_from(MAX_VALUES).unwrap_or(usize::MAX));
-    Some((values, distinct + u64::from(nulls > 0)))
-}
-
-/// True if rows can be told apart by a field: it has a few values, each of them often.
-fn tells_apart(field: &Field) -> bool {
-    let is_plain = match &field.kind {
-        Type::Known(Kind::String | Kind::Boolean | Kind::Integer) => true,
-        Type::Known(
-            Kind::Float
-            | Kind::Timestamp
-            | Kind::Date
-            | Kind::Uuid
-            | Kind::Url
-            | Kind::List
-            | Kind::Struct
-            | Kind::Map
-            | Kind::Json
-            | Kind::Null,
-        )
-        | Type::Other(_) => false,
-    };
-    let is_few = field.distinct.is_some_and(|distinct| (2..=MAX_DISTINCT).contains(&distinct));
-    is_plain && is_few && field.top.first().is_some_and(|(_, count)| *count > 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -636,27 +385,5 @@ mod tests {
         );
         let without = Origin::of("[4,5]", false).unwrap();
         assert_eq!((without.number, without.place, without.cells.get()), (Some(5), None, "[5]"));
-    }
-
-    #[test]
-    fn a_filter_reads_as_it_is_written() {
-        for (field, value) in [("stars", "10"), ("a=b%3D:c", "x=y:z & ü"), ("", "")] {
-            let [field, value] = [field, value].map(str::to_owned);
-            let filter = Filter { field, operator: "gte".to_owned(), value };
-            assert_eq!(Filter::read(&filter.written()).unwrap(), filter);
-        }
-        assert!(Filter::read("nonsense").is_err() && Filter::read("eq:a").is_err());
-        let empty = [Filter::read("eq:total=").unwrap()];
-        let why = without_value(&empty, "Conversion Error: Could not convert string \"\" to INT64");
-        assert!(why.is_some_and(|why| why.contains("An empty value") && why.contains("total")));
-        assert_eq!(without_value(&empty, "There is no field total."), None);
-        for same in ["is_null:note", "is_null:note=", "is_null:no%74e=true"] {
-            assert_eq!(Filter::read(same).unwrap().written(), "is_null:note=true", "{same}");
-        }
-        let nothing = Filter::read("is_null:note").unwrap();
-        assert_eq!(
-            (nothing.told().as_str(), nothing.has_none().unwrap()),
-            ("note has no value", true)
-        );
     }
 }
