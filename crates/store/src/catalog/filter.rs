@@ -64,14 +64,20 @@ impl Filter {
             ("bytes >= ?", self.min_bytes.map(|it| Value::Integer(it.cast_signed()))),
         ];
         let of_all = all.into_iter().filter_map(|(condition, value)| Some((condition, value?)));
+        let (words, origins): (Vec<&String>, Vec<&String>) =
+            self.tags.iter().partition(|tag| of_origin(tag).is_none());
         let of_all: Vec<(&str, Value)> =
-            of_all.chain(self.tags.iter().map(|tag| having(tag))).collect();
+            of_all.chain(origins.into_iter().filter_map(|tag| of_origin(tag))).collect();
         let ways = self.viewer.ways().into_iter().map(|way| {
-            let (mut sql, mut values) = (String::new(), Vec::new());
-            for (condition, value) in way.into_iter().chain(of_all.iter().cloned()) {
-                sql.push_str(if values.is_empty() { "WHERE " } else { " AND " });
-                sql.push_str(condition);
-                values.push(value);
+            let (conditions, mut values): (Vec<&str>, Vec<Value>) =
+                way.into_iter().chain(of_all.iter().cloned()).unzip();
+            let mut sql = format!("WHERE {}", conditions.join(" AND "));
+            if !words.is_empty() {
+                // What is tagged with all of them is less than what an index of anything else lets through.
+                let tagged = tagged_with(words.len());
+                sql = format!("INDEXED BY by_tags {sql} AND tags IN ({tagged})");
+                values.extend([self.viewer.own_name(), self.viewer.own_name()]);
+                values.extend(words.iter().map(|word| Value::Text(format!(" {word} "))));
             }
             (sql, values)
         });
@@ -121,23 +127,83 @@ impl Filter {
     }
 }
 
-/// The condition that a dataset has a tag.
-fn having(tag: &str) -> (&'static str, Value) {
-    if let Some(server) = tag.strip_prefix(tag::SERVER) {
-        return ("server = ?", Value::Text(server.to_owned()));
+/// The condition that a dataset has a tag that says where it is from; `None` for other tags.
+fn of_origin(tag: &str) -> Option<(&'static str, Value)> {
+    let is_of = |column, name: &str| Some((column, Value::Text(name.to_owned())));
+    match (tag.strip_prefix(tag::SERVER), tag.strip_prefix(tag::TOOL)) {
+        (Some(server), _) => is_of("server = ?", server),
+        (None, Some(tool)) => is_of("tool = ?", tool),
+        (None, None) => None,
     }
-    if let Some(tool) = tag.strip_prefix(tag::TOOL) {
-        return ("tool = ?", Value::Text(tool.to_owned()));
-    }
-    ("instr(tags, ?) > 0", Value::Text(format!(" {tag} ")))
+}
+
+/// The tags of a principal's datasets as they are written, each once. Most datasets have the same: from one to
+/// the next that is another.
+pub(super) const EACH_TAGS: &str = "
+    WITH RECURSIVE each(tags) AS (
+        SELECT min(tags) FROM datasets INDEXED BY by_tags WHERE principal = ?
+        UNION ALL
+        SELECT (SELECT min(tags) FROM datasets INDEXED BY by_tags
+                WHERE principal = ? AND tags > each.tags)
+        FROM each WHERE each.tags IS NOT NULL)
+    SELECT tags FROM each WHERE tags IS NOT NULL";
+
+/// Of these, those that have so many words in them.
+fn tagged_with(words: usize) -> String {
+    format!("{EACH_TAGS}{}", " AND instr(tags, ?) > 0".repeat(words))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{super::Catalog, *};
-    use rusqlite::params_from_iter;
+    use rusqlite::{params, params_from_iter};
 
     use crate::{Scope, layout};
+
+    #[test]
+    fn what_is_tagged_is_found_by_its_tags_alone() {
+        let catalog = Catalog::in_memory().unwrap();
+        let insert = "INSERT INTO datasets (id, folder, timestamp, tags, tool, principal)
+                      VALUES (?1, '2026/11/19', ?2, ?3, ?4, ?5)";
+        let datasets = [
+            (" table ", "list", "local"),
+            (" table late ", "list", "local"),
+            (" later table ", "list", "local"),
+            (" late table ", "read", "local"),
+            (" late open table ", "list", "local"),
+            (" late ", "list", "ann"),
+            ("", "list", "local"),
+        ];
+        for (number, (tags, tool, principal)) in (0_i64..).zip(datasets) {
+            let id = format!("dataset_{}", (number + 2).to_string().repeat(8));
+            let values = params![id, number, tags, tool, principal];
+            catalog.connection.execute(insert, values).unwrap();
+        }
+        let found = |tags: &[&str], filter: Filter| {
+            let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+            let filter = Filter { tags, ..filter };
+            let (sql, values) = filter.listing();
+            let sql = format!("EXPLAIN QUERY PLAN {sql}");
+            let mut query = catalog.connection.prepare(&sql).unwrap();
+            let rows = query.query_map(params_from_iter(values), |row| row.get(3)).unwrap();
+            let plan: Vec<String> = rows.map(Result::unwrap).collect();
+            let by_tags = "SEARCH datasets USING COVERING INDEX by_tags (principal=? AND tags=?";
+            assert!(plan.iter().any(|step| step.starts_with(by_tags)), "{plan:#?}");
+            let listed = catalog.list(&filter).unwrap();
+            listed.iter().map(|entry| entry.timestamp.as_millisecond()).collect::<Vec<i64>>()
+        };
+        let all = Filter::default;
+        assert_eq!(found(&["late"], all()), [4, 3, 1]);
+        assert_eq!(found(&["table", "late"], all()), [4, 3, 1]);
+        assert_eq!(found(&["late", "open"], all()), [4]);
+        assert_eq!(found(&["late", "tool:list"], all()), [4, 1]);
+        assert_eq!(found(&["never"], all()), [0; 0]);
+        let from = Timestamp::from_millisecond(2).ok();
+        assert_eq!(found(&["late"], Filter { from, ..all() }), [4, 3]);
+        assert_eq!(found(&["late"], Filter { limit: Some(1), offset: 1, ..all() }), [3]);
+        let late = Filter { tags: vec!["late".to_owned()], ..all() };
+        assert_eq!(catalog.count(&late).unwrap(), 3);
+    }
 
     #[test]
     fn what_comes_before_a_page_is_passed_over_in_an_index() {
