@@ -309,12 +309,8 @@ fn filter(given: &Given) -> Result<(Filter, u64), Problem> {
 
 /// What fits a search, the best first. It is sought among what the filter lets through.
 fn found(pages: &Pages, store: &Store, query: &str, filter: &Filter) -> Result<Found, Problem> {
-    // Of a server and a tool the index knows itself.
-    let is_of_store = filter.from.is_some()
-        || filter.until.is_some()
-        || filter.min_bytes.is_some()
-        || !filter.tags.is_empty();
-    let within = is_of_store.then(|| store.outlines(filter)).transpose()?;
+    // The index knows all but tags itself.
+    let within = (!filter.tags.is_empty()).then(|| store.outlines(filter)).transpose()?;
     let within: Option<HashSet<DatasetId>> =
         within.map(|all| all.into_iter().map(|it| it.id).collect());
     let sought = Sought {
@@ -322,7 +318,9 @@ fn found(pages: &Pages, store: &Store, query: &str, filter: &Filter) -> Result<F
         limit: Some(MAX_FOUND),
         server: filter.server.clone(),
         tool: filter.tool.clone(),
-        since: None,
+        since: filter.from,
+        until: filter.until,
+        min_bytes: filter.min_bytes,
         within: within.map(Arc::new),
     };
     let Matched { matches, waiting, without_vectors, refused, by_words_alone } =

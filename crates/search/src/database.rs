@@ -23,7 +23,7 @@ use crate::{SearchError, events};
 
 /// Counts up whenever the tables change, or what is written in them; an index of another version is made
 /// anew.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 /// How long another process is waited for that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -42,6 +42,7 @@ const TABLES: &str = "
         server TEXT NOT NULL,
         tool TEXT NOT NULL,
         kept INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
         title TEXT NOT NULL,
         passages INTEGER NOT NULL,
         left_out INTEGER NOT NULL,
@@ -51,7 +52,7 @@ const TABLES: &str = "
         -- How often no vectors could be made of its texts.
         refused INTEGER NOT NULL DEFAULT 0
     );
-    CREATE INDEX by_principal ON documents (principal, server, tool, kept);
+    CREATE INDEX by_principal ON documents (principal, server, tool, kept, bytes);
     CREATE INDEX by_vectors ON documents (vectors_of, kept);
     -- A passage is in the row `key * 4096 + number`.
     CREATE VIRTUAL TABLE words USING fts5(

@@ -65,17 +65,18 @@ impl<'a> Finding<'a> {
             Way::Meaning => return Ok(found),
             Way::Words | Way::Both => {}
         }
-        let within = match &self.question.within {
+        let named = match &self.question.within {
             None => None,
             Some(these) => {
                 let keys = self.search.reader.ask(|it| it.keys_of(these, self.meant))?;
-                Some(keys.unwrap_or_default())
+                Some(Meant::named(&keys.unwrap_or_default()))
             }
         };
+        let meant = named.as_ref().unwrap_or(self.meant);
         let mut limit = wanted * PASSAGES_EACH;
         for _ in 0..ROUNDS {
             let text = &self.question.text;
-            let look = |it: &Database| it.find_words(text, self.meant, within.as_ref(), limit);
+            let look = |it: &Database| it.find_words(text, meant, limit);
             let words = self.search.reader.ask(look)?;
             let ByWords { passages, most, has_more } = words.unwrap_or_default();
             let scored = passages.iter().map(|it| Scored {
@@ -106,6 +107,7 @@ impl<'a> Finding<'a> {
             server: self.question.server.clone(),
             tool: self.question.tool.clone(),
             since: self.question.since,
+            until: self.question.until,
             within: self.question.within.clone(),
         };
         let is_elsewhere = self.search.elsewhere().is_some();
@@ -118,7 +120,8 @@ impl<'a> Finding<'a> {
             if near.len() < limit || documents.len() >= wanted {
                 break;
             }
-            if is_elsewhere && among.within.is_none() {
+            // Where most of what lies near is not meant, those that are can be named if they are few.
+            if among.within.is_none() {
                 let own = self.search.reader.ask(|it| it.datasets(self.meant, MOST_NAMED))?;
                 among.within = own.flatten().map(Arc::new);
             }

@@ -76,7 +76,23 @@ impl Meant {
             sql.push_str(" AND kept >= ?");
             values.push(Value::Integer(since.as_millisecond()));
         }
+        if let Some(until) = question.until {
+            sql.push_str(" AND kept < ?");
+            values.push(Value::Integer(until.as_millisecond()));
+        }
+        if let Some(min_bytes) = question.min_bytes {
+            sql.push_str(" AND bytes >= ?");
+            values.push(Value::Integer(min_bytes.cast_signed()));
+        }
         Self { sql, values }
+    }
+
+    /// Those with these keys.
+    pub(crate) fn named(keys: &[i64]) -> Self {
+        let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        let list = format!("[{}]", keys.join(","));
+        let sql = "key IN (SELECT value FROM json_each(?))".to_owned();
+        Self { sql, values: vec![Value::Text(list)] }
     }
 }
 
@@ -90,8 +106,8 @@ impl Database {
             database.keep_elsewhere(&document.dataset)?;
             let mut insert = database.connection.prepare_cached(
                 "INSERT INTO documents (dataset, content, principal, session, project, server, tool,
-                                        kept, title, passages, left_out)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                                        kept, bytes, title, passages, left_out)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?;
             let key = insert.insert(params![
                 document.dataset.as_str(),
@@ -102,6 +118,7 @@ impl Database {
                 document.server,
                 document.tool,
                 document.kept.as_millisecond(),
+                composed.bytes.cast_signed(),
                 document.title,
                 count(document.passages.len()),
                 composed.left_out.cast_signed(),
@@ -268,7 +285,7 @@ impl Database {
         &self,
         datasets: &HashSet<DatasetId>,
         meant: &Meant,
-    ) -> Result<HashSet<i64>, SearchError> {
+    ) -> Result<Vec<i64>, SearchError> {
         let sql = format!(
             "SELECT key FROM documents WHERE dataset IN (SELECT value FROM json_each(?)) AND {}",
             meant.sql

@@ -20,6 +20,10 @@ pub struct Question {
     pub tool: Option<String>,
     /// Not kept before this, if that matters.
     pub since: Option<Timestamp>,
+    /// Kept before this, if that matters.
+    pub until: Option<Timestamp>,
+    /// With payloads of so many bytes or more, if that matters.
+    pub min_bytes: Option<u64>,
     /// Only these, if that matters: what the index does not know, such as tags, is looked up before.
     pub within: Option<Arc<HashSet<DatasetId>>>,
 }

@@ -93,6 +93,8 @@ impl Search {
             server: question.server.clone(),
             tool: question.tool.clone(),
             from: question.since,
+            until: question.until,
+            min_bytes: question.min_bytes,
             ..Filter::default()
         };
         let indexed = self.reader.ask(|database| database.count(meant))?.unwrap_or_default();

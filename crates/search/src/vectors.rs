@@ -41,6 +41,8 @@ pub struct Among {
     pub tool: Option<String>,
     /// Not kept before this, if that matters.
     pub since: Option<Timestamp>,
+    /// Kept before this, if that matters.
+    pub until: Option<Timestamp>,
     /// Of these alone, if that matters.
     pub within: Option<Arc<HashSet<DatasetId>>>,
 }

@@ -56,13 +56,11 @@ struct Term {
 }
 
 impl Database {
-    /// The passages of documents that are meant, and are `within` if that is given, which have words of `text`, the
-    /// best first.
+    /// The passages of documents that are meant which have words of `text`, the best first.
     pub(crate) fn find_words(
         &self,
         text: &str,
         meant: &Meant,
-        within: Option<&HashSet<i64>>,
         limit: usize,
     ) -> Result<ByWords, SearchError> {
         let total = self.passages()?;
@@ -90,9 +88,7 @@ impl Database {
         );
         let values = [Value::Text(quoted.join(" OR "))].into_iter();
         let values = values.chain(meant.values.iter().cloned());
-        // Those that are not within do not count.
-        let rows = if within.is_some() { -1 } else { count(limit) };
-        let values = values.chain([Value::Integer(rows)]);
+        let values = values.chain([Value::Integer(count(limit))]);
         let not_by_chance = self.not_by_chance(&quoted, asked)?;
         let mut query = self.connection.prepare_cached(&sql)?;
         let worded = |row: &Row<'_>| {
@@ -107,11 +103,6 @@ impl Database {
             })
         };
         let rows = query.query_map(params_from_iter(values), worded)?;
-        let is_within = |row: &rusqlite::Result<Worded>| match (within, row) {
-            (Some(keys), Ok(worded)) => keys.contains(&worded.key),
-            (Some(_), Err(_)) | (None, _) => true,
-        };
-        let rows = rows.filter(is_within).take(limit);
         let passages: Vec<Worded> = rows.collect::<rusqlite::Result<_>>()?;
         let has_more = passages.len() == limit;
         Ok(ByWords { passages, most, has_more })

@@ -23,7 +23,7 @@ pub(crate) fn ago(time: Timestamp, now: Timestamp) -> String {
 }
 
 /// The moment that is meant by `2h`, `7d`, a date or a time.
-pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp, ToolError> {
+pub fn since(text: &str, now: Timestamp) -> Result<Timestamp, ToolError> {
     let text = text.trim();
     if let Some(back) = back(text) {
         return Ok(now.checked_sub(back).unwrap_or(Timestamp::MIN));

@@ -45,6 +45,7 @@ mod visualize;
 mod waiting;
 mod workspace;
 
+pub use age::since;
 pub use brief::brief;
 pub use budget::Budget;
 pub use cache::Cache;

@@ -44,8 +44,12 @@ pub struct Sought {
     pub server: Option<String>,
     /// Only of this tool.
     pub tool: Option<String>,
-    /// Only since then: a time, a date, or how long ago.
-    pub since: Option<String>,
+    /// Not kept before this.
+    pub since: Option<Timestamp>,
+    /// Kept before this.
+    pub until: Option<Timestamp>,
+    /// With payloads of so many bytes or more.
+    pub min_bytes: Option<u64>,
     /// Only among these.
     pub within: Option<Arc<HashSet<DatasetId>>>,
 }
@@ -102,7 +106,9 @@ pub fn semantic_search(desk: &Desk, sought: &Sought) -> Result<Matched, ToolErro
         limit: usize::try_from(limit).unwrap_or_default(),
         server: sought.server.clone(),
         tool: sought.tool.clone(),
-        since: sought.since.as_deref().map(|text| since(text, now)).transpose()?,
+        since: sought.since,
+        until: sought.until,
+        min_bytes: sought.min_bytes,
         within: sought.within.clone(),
     };
     let found = desk.finder()?.find(&question, desk.viewer())?;
@@ -118,12 +124,15 @@ pub(crate) fn answer(
     arguments: &Arguments,
     budget: Budget,
 ) -> Result<Reply, ToolError> {
+    let kept_since = arguments.optional_text("since")?;
     let sought = Sought {
         query: arguments.text("query", "\"failed logins\"")?,
         limit: arguments.number("limit", 1, MAX_FOUND)?,
         server: arguments.optional_text("server")?,
         tool: arguments.optional_text("tool")?,
-        since: arguments.optional_text("since")?,
+        since: kept_since.as_deref().map(|text| since(text, Timestamp::now())).transpose()?,
+        until: None,
+        min_bytes: None,
         within: None,
     };
     let matched = semantic_search(desk, &sought)?;

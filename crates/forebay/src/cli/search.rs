@@ -12,7 +12,9 @@ use forebay_query::Observer;
 use forebay_search::{Counts, Search, SearchError};
 use forebay_tools::{
     MAX_FOUND, Match, Matched, NO_VECTORS, Sought, ToolError, VECTORS_TO_COME, semantic_search,
+    since,
 };
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
@@ -65,18 +67,21 @@ Examples:
 
 pub(crate) fn run(arguments: SearchArguments, screen: &mut Screen) -> Result<ExitCode> {
     let config = arguments.settings.load(Vec::new())?;
-    let sought = Sought {
-        query: arguments.query,
-        limit: Some(arguments.limit),
-        server: arguments.server,
-        tool: arguments.tool,
-        since: arguments.since,
-        within: None,
-    };
     let Some(search) = assemble::search(&config, &assemble::shelf(&config))? else {
         return Err(Exit::Refused.told("what is kept is not indexed: `search.enabled` is false"));
     };
     let found = ask_finding(&config, Some(search.clone()), |desk, observer| {
+        let kept_since = arguments.since.as_deref();
+        let sought = Sought {
+            query: arguments.query,
+            limit: Some(arguments.limit),
+            server: arguments.server,
+            tool: arguments.tool,
+            since: kept_since.map(|text| since(text, Timestamp::now())).transpose()?,
+            until: None,
+            min_bytes: None,
+            within: None,
+        };
         catch_up(&search, observer)?;
         semantic_search(desk, &sought)
     })?;

@@ -193,6 +193,8 @@ fn only_what_is_asked_for_is_found_and_nothing_of_another_principal() {
     assert_eq!(found(Among { tool: tool.clone(), ..all.clone() }), [36, 37, 39].map(dataset));
     let since = Timestamp::from_millisecond(1_794_987_547_931).ok();
     assert_eq!(found(Among { since, ..all.clone() }), [36, 37, 38].map(dataset));
+    let until = since;
+    assert_eq!(found(Among { until, ..all.clone() }), [39].map(dataset));
     let server = Some("files".to_owned());
     assert_eq!(found(Among { server, tool, since, ..all }), [37].map(dataset));
     let within = Some(Arc::new(HashSet::from([dataset(3), dataset(38)])));

@@ -77,6 +77,16 @@ fn what_is_asked_of_the_service_is_what_fits_here() {
             json!({"$and": [{"principal": "local"}, {"kept": {"$gte": 1_794_987_547_932_i64}}]}),
         ),
         (
+            Among { until: Some(kept), ..Among::default() },
+            false,
+            json!({"$and": [{"principal": "local"}, {"kept": {"$lt": 1_794_987_547_931_i64}}]}),
+        ),
+        (
+            Among { until: Some(later), ..Among::default() },
+            true,
+            json!({"$and": [{"principal": "local"}, {"kept": {"$lt": 1_794_987_547_932_i64}}]}),
+        ),
+        (
             Among { tool: Some("git_show".to_owned()), ..Among::default() },
             false,
             json!({"$and": [{"principal": "local"}, {"tool": "git_show"}]}),

@@ -224,6 +224,7 @@ impl Owner {
             && fits(&among.server, &self.server)
             && fits(&among.tool, &self.tool)
             && among.since.is_none_or(|since| self.kept >= since)
+            && among.until.is_none_or(|until| self.kept < until)
             && among.within.as_ref().is_none_or(|these| these.contains(&self.dataset))
     }
 }

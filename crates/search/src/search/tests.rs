@@ -198,6 +198,12 @@ fn server_tool_and_time_narrow_what_is_looked_at() {
     assert_eq!(with(Question { server: Some("other".to_owned()), ..ask("herring") }), []);
     let since = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
     assert_eq!(with(Question { since: Some(since), ..ask("herring") }), []);
+    assert_eq!(with(Question { until: Some(since), ..ask("herring") }).len(), 2);
+    let long_ago = Some(jiff::Timestamp::UNIX_EPOCH);
+    assert_eq!(with(Question { until: long_ago, ..ask("herring") }), []);
+    let least = |bytes: usize| Question { min_bytes: Some(bytes as u64), ..ask("herring") };
+    assert_eq!(with(least(FISH.len())).len(), 2);
+    assert_eq!(with(least(FISH.len() + 1)), []);
 }
 
 #[test]
