@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod figures;
 mod gateway;
+mod last_words;
 mod memory;
 mod observe;
 mod outputs;

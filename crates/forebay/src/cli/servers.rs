@@ -4,7 +4,7 @@ use std::{io::Write, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use forebay_proxy::upstream::{self, Standing, State};
+use forebay_proxy::upstream::{self, Seen, Standing, State};
 
 use crate::{
     assemble,
@@ -21,6 +21,7 @@ use crate::{
         servers::{Server, Start},
     },
     gateway::{Gateway, START_TIMEOUT},
+    last_words,
 };
 
 /// Show the servers behind the gateway, or start one to see whether it works
@@ -131,16 +132,18 @@ fn check(mut config: Config, name: Option<&str>, screen: &mut Screen) -> Result<
     let Gateway { group, .. } = Gateway::of(&mut config)?;
     let allowed = config.servers.iter().filter_map(|server| server.start_timeout).max();
     let patience = allowed.unwrap_or_default().max(START_TIMEOUT) + LISTING;
-    let standings = upstream::look(Arc::clone(&group), &assemble::spool(&config), patience, GRACE)?;
-    for standing in &standings {
-        writeln!(screen, "{}", told(standing))?;
+    let all = upstream::look(Arc::clone(&group), &assemble::spool(&config), patience, GRACE)?;
+    for seen in &all {
+        writeln!(screen, "{}", told(seen))?;
     }
-    let is_open = |it: &Standing| it.state == State::Open && it.tools.is_some();
-    let all_are_open = standings.iter().all(is_open);
+    let is_open = |it: &Seen| it.standing.state == State::Open && it.standing.tools.is_some();
+    let all_are_open = all.iter().all(is_open);
     Ok(if all_are_open { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn told(Standing { name, state, revision, tools, last_error }: &Standing) -> String {
+fn told(Seen { standing, said }: &Seen) -> String {
+    let Standing { name, state, revision, tools, last_error } = standing;
+    let said = last_words::of(said).map(|said| format!("; {said}")).unwrap_or_default();
     match (state, last_error) {
         (State::Open, _) if tools.is_none() => {
             format!("{name}: opens, and does not tell which tools it has")
@@ -150,7 +153,7 @@ fn told(Standing { name, state, revision, tools, last_error }: &Standing) -> Str
             let tools = counted(u64::try_from(tools.unwrap_or(0)).unwrap_or(0), "tool");
             format!("{name}: works, with {tools}; speaks {revision}")
         }
-        (_, Some(error)) => format!("{name}: {error}"),
-        (_, None) => format!("{name}: is not there"),
+        (_, Some(error)) => format!("{name}: {error}{said}"),
+        (_, None) => format!("{name}: is not there{said}"),
     }
 }

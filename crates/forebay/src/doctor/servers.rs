@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use forebay_proxy::upstream::{self, Standing, State as Reached};
+use forebay_proxy::upstream::{self, Seen, Standing, State as Reached};
 
 use super::{Area, Finding, State, ended, fronted::Fronted, quoted};
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     },
     figures::counted,
     gateway::Gateway,
+    last_words,
 };
 
 /// How long all may take together, to open and to tell which tools they have.
@@ -44,10 +45,10 @@ pub(super) fn examine(config: &Config, fronted: &[Fronted]) -> Vec<Finding> {
         return findings;
     }
     match look(all) {
-        Ok(standings) => findings.extend(standings.iter().map(|standing| {
-            let name = standing.name.as_str();
+        Ok(all) => findings.extend(all.iter().map(|seen| {
+            let name = seen.standing.name.as_str();
             let of_client = of_clients.iter().find(|(it, _)| it == name);
-            told(standing, &of_client.map_or(Whose::Settings, |(_, one)| Whose::Client(one)))
+            told(seen, &of_client.map_or(Whose::Settings, |(_, one)| Whose::Client(one)))
         })),
         Err(error) => {
             let text = ended(&format!("The servers cannot be started: {error:#}"));
@@ -99,7 +100,7 @@ pub(super) fn none(config: &Config, fronted: &[Fronted]) -> Vec<Finding> {
     vec![found(State::Ok, text)]
 }
 
-fn look(mut config: Config) -> Result<Vec<Standing>> {
+fn look(mut config: Config) -> Result<Vec<Seen>> {
     for server in &mut config.servers {
         server.start = Start::Eager;
         let allowed = server.start_timeout.unwrap_or(OPENING);
@@ -117,7 +118,7 @@ fn disabled(config: &Config) -> Vec<Finding> {
     config.servers.iter().filter(is_off).map(told).collect()
 }
 
-fn told(standing: &Standing, whose: &Whose<'_>) -> Finding {
+fn told(Seen { standing, said }: &Seen, whose: &Whose<'_>) -> Finding {
     let Standing { name, state, revision, tools, last_error } = standing;
     let (name, mend) = match whose {
         Whose::Settings => (format!("`{name}`"), format!("forebay servers check {name}")),
@@ -135,8 +136,9 @@ fn told(standing: &Standing, whose: &Whose<'_>) -> Finding {
         }
         Reached::Idle | Reached::Starting | Reached::Down => {
             let why = last_error.as_deref().unwrap_or("it does not answer");
-            let finding = found(State::Problem, ended(&format!("{name} cannot be used: {why}")));
-            finding.mended_by(mend)
+            let said = last_words::of(said).map(|said| format!("; {said}")).unwrap_or_default();
+            let text = ended(&format!("{name} cannot be used: {why}{said}"));
+            found(State::Problem, text).mended_by(mend)
         }
     }
 }

@@ -214,6 +214,9 @@ fn a_home_that_cannot_be_told_is_a_problem_and_the_rest_is_left() {
     assert!(lost.of("store", "ok").is_empty() && !lost.of("versions", "ok").is_empty());
 }
 
+/// A server that says why it ends, among what it says about itself.
+const UNSET: &str = "printf 'starting\\nError: DATABASE_URL is not set\\n    at main.js:3\\nsee the manual\\n' >&2; exit 1";
+
 #[test]
 fn servers_are_started_and_those_that_fail_say_why() {
     let home = new_home("servers");
@@ -222,6 +225,7 @@ fn servers_are_started_and_those_that_fail_say_why() {
     let settings = [
         server("missing", &words(&["/no/such/program"]), ""),
         server("failing", &words(&["sh", "-c", "exit 3"]), ""),
+        server("unset", &words(&["sh", "-c", UNSET]), ""),
         server("mute", &words(&["sleep", "1000"]), "start_timeout = 1"),
         server("resting", &words(&["sleep", "1000"]), "enabled = false"),
         server("good", &fixture(&[]), "env = { TOKEN = \"hush\" }"),
@@ -235,22 +239,33 @@ fn servers_are_started_and_those_that_fail_say_why() {
     let broken = tried.of("servers", "problem");
     for (finding, (name, why)) in broken.iter().zip([
         ("missing", "there is no file `/no/such/program`"),
-        ("failing", "exited with code 3"),
+        ("failing", "cannot be used: exited with code 3."),
+        ("unset", "exited with code 1; it said: Error: DATABASE_URL is not set / see the manual."),
         ("mute", "did not open within 1 s"),
     ]) {
         assert!(finding["text"].as_str().unwrap().contains(why), "{finding}");
         assert_eq!(finding["mend"], format!("forebay servers check {name}"));
     }
-    assert_eq!(broken.len(), 3, "{broken:#?}");
+    assert_eq!(broken.len(), 4, "{broken:#?}");
     assert!(tried.one("servers", "ok").0.starts_with("`good` works, with "));
     assert_eq!(tried.one("servers", "note").0, "`resting` is not started: `enabled` is false.");
     assert_eq!(tried.one("settings", "warning").1, format!("chmod 600 {}", file.display()));
     let left = found(&mut doctor(&home, &["--no-start"]));
     assert!(left.is_well());
     let (text, _) = left.one("servers", "note");
-    assert!(text.contains("not started now: missing, failing, mute, resting, good"), "{text}");
+    assert!(
+        text.contains("not started now: missing, failing, unset, mute, resting, good"),
+        "{text}"
+    );
     let all = serde_json::to_string(&[tried.findings, left.findings]).unwrap();
     assert!(!all.contains("hush"), "{all}");
+    let check = forebay(["servers", "check", "unset"]).env("FOREBAY_HOME", &home).output().unwrap();
+    assert_eq!(check.status.code(), Some(1));
+    let told = String::from_utf8(check.stdout).unwrap();
+    let why = "exited with code 1; it said: Error: DATABASE_URL is not set / see the manual";
+    assert_eq!(told.trim(), format!("unset: {why}"));
+    // All of it can be read, too.
+    assert!(String::from_utf8(check.stderr).unwrap().contains("    at main.js:3\n"));
 }
 
 #[test]

@@ -22,6 +22,7 @@ use forebay_system::{
 };
 use parking_lot::Mutex;
 
+use super::stderr::Listener;
 use crate::{ProxyError, events, pipe::Inlet, router::UpstreamName};
 
 /// An upstream's command line.
@@ -54,11 +55,12 @@ pub(crate) struct Process {
     guard: Option<Mutex<Child>>,
 }
 
-/// Starts `command` with pipes for its input and output; its stderr is ours.
+/// Starts `command` with pipes for its input and output; its stderr is ours, or goes there by way of a listener.
 pub(crate) fn start(
     command: &Command,
     name: &UpstreamName,
     grace: Duration,
+    listener: Option<&Listener>,
 ) -> Result<Started, ProxyError> {
     let failed = |source: io::Error| ProxyError::UpstreamStart {
         name: name.clone(),
@@ -71,7 +73,7 @@ pub(crate) fn start(
         .envs(command.environment.iter().map(|(key, value)| (key, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::inherit());
+        .stderr(if listener.is_some() { Stdio::piped() } else { Stdio::inherit() });
     group::lead(&mut process);
     if let Some(directory) = &command.directory {
         process.current_dir(directory);
@@ -83,6 +85,9 @@ pub(crate) fn start(
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into()));
     };
+    if let (Some(listener), Some(stderr)) = (listener, child.stderr.take()) {
+        listener.hear(stderr).map_err(ProxyError::Setup)?;
+    }
     pipes::widen(&output);
     let group = Group::of(&child);
     let guard = guard(child.id(), grace).inspect_err(events::guard_missing).ok();

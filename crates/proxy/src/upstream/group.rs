@@ -40,7 +40,10 @@ pub use self::{
     member::{MemberSettings, OfferedTool, Standing, State},
     shared::Sharing,
 };
-use super::beside::{self, Incoming, Session, Stop, told};
+use super::{
+    beside::{self, Incoming, Session, Stop, told},
+    stderr::Listener,
+};
 use crate::{
     body::{Body, Message, Spool},
     limits,
@@ -149,6 +152,22 @@ impl GroupSettings {
     }
 }
 
+/// Whether what upstreams say on stderr is heard on its way to ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listening {
+    No,
+    ToStderr,
+}
+
+/// An upstream that was looked at.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// How it stood.
+    pub standing: Standing,
+    /// The end of what it said on stderr.
+    pub said: String,
+}
+
 /// Upstreams under way.
 pub(crate) struct Group {
     settings: Arc<GroupSettings>,
@@ -159,6 +178,7 @@ pub(crate) struct Group {
     links: RwLock<Vec<Arc<Link>>>,
     spool: Spool,
     grace: Duration,
+    listening: Listening,
     to_client: mpsc::Sender<Message>,
     /// When the switchboard is looked at next, and that this is too late.
     alarm: Mutex<Option<Instant>>,
@@ -180,7 +200,7 @@ pub(crate) fn start(
 /// Runs a group until its client closes, or it is told to stop.
 async fn run(settings: Arc<GroupSettings>, spool: Spool, grace: Duration, session: Session) {
     let Session { mut lines, lane, mut stop } = session;
-    let (group, mut said) = Group::start(settings, &spool, grace);
+    let (group, mut said) = Group::start(settings, &spool, grace, Listening::No);
     let saying = tokio::spawn(async move {
         while let Some(message) = said.recv().await {
             if lane.send(&message).await.is_err() {
@@ -217,6 +237,7 @@ impl Group {
         settings: Arc<GroupSettings>,
         spool: &Spool,
         grace: Duration,
+        listening: Listening,
     ) -> (Arc<Self>, mpsc::Receiver<Message>) {
         let changes = settings.changes.subscribe();
         let seat = settings.shared.new_seat();
@@ -229,6 +250,7 @@ impl Group {
             links: RwLock::default(),
             spool: spool.clone(),
             grace,
+            listening,
             to_client,
             alarm: Mutex::default(),
             is_rescheduled: Notify::new(),
@@ -260,7 +282,11 @@ impl Group {
             if let Some(items) = known.and_then(|result| lists::items(Kind::Tools, &result)) {
                 board.remember(at, Kind::Tools, items);
             }
-            let (link, orders) = Link::new(plan, self.spool.clone(), self.grace);
+            let listener = match self.listening {
+                Listening::No => None,
+                Listening::ToStderr => Some(Listener::default()),
+            };
+            let (link, orders) = Link::new(plan, self.spool.clone(), self.grace, listener);
             links.push(Arc::new(link));
             order.push(at);
             self.at_work.spawn(link::attend(self.clone(), at, orders));
@@ -395,18 +421,20 @@ impl Group {
 }
 
 /// Starts all upstreams of a group, looks at how they stand once that is known or `patience` has run out, and ends
-/// them, each within `grace`.
+/// them, each within `grace`. What they say on stderr goes to ours.
 pub fn look(
     settings: Arc<GroupSettings>,
     spool: &Spool,
     patience: Duration,
     grace: Duration,
-) -> io::Result<Vec<Standing>> {
+) -> io::Result<Vec<Seen>> {
     /// How often they are looked at.
     const LOOK: Duration = Duration::from_millis(10);
+    /// How long what they have started in turn may hold stderr open.
+    const SETTLE: Duration = Duration::from_millis(200);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let standings = runtime.block_on(async {
-        let (group, mut said) = Group::start(settings, spool, grace);
+    let seen = runtime.block_on(async {
+        let (group, mut said) = Group::start(settings, spool, grace, Listening::ToStderr);
         // As any client opens. What it is told is of no interest.
         let hello = opening::Client::default().initialize(0);
         group.take(Arc::new(Body::Memory(hello))).await;
@@ -424,8 +452,14 @@ pub fn look(
         let _ = time::timeout(patience, waiting).await;
         let standings = group.board.lock().standings();
         group.end().await;
-        standings
+        let links = group.links.read();
+        let said = |standing: &Standing| {
+            let link = links.iter().find(|link| link.name == standing.name)?;
+            Some(link.listener.as_ref()?.said(SETTLE))
+        };
+        let seen = |standing| Seen { said: said(&standing).unwrap_or_default(), standing };
+        standings.into_iter().map(seen).collect()
     });
     runtime.shutdown_background();
-    Ok(standings)
+    Ok(seen)
 }

@@ -6,7 +6,7 @@ use futures_util::stream::poll_fn;
 use tokio::sync::mpsc;
 
 use super::{
-    group::{Group, GroupSettings},
+    group::{Group, GroupSettings, Listening},
     launcher::{self, Launcher, Opened, feed},
 };
 use crate::{
@@ -39,7 +39,7 @@ impl Hosted {
 
     /// Starts a group, whose upstreams are started when there is something to ask.
     pub(crate) fn group(settings: Arc<GroupSettings>, spool: &Spool, grace: Duration) -> Self {
-        let (group, said) = Group::start(settings, spool, grace);
+        let (group, said) = Group::start(settings, spool, grace, Listening::No);
         let (input, mut messages) = mpsc::channel::<Message>(limits::MESSAGES_TO_A_CHILD);
         let (taking, room) = (group.clone(), spool.clone());
         tokio::spawn(async move {

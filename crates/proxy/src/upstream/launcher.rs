@@ -39,6 +39,7 @@ use super::{
     beside::{self, Stop},
     bridge,
     child::{self, Process, Started},
+    stderr::Listener,
 };
 use crate::{
     ProxyError,
@@ -62,6 +63,7 @@ pub(crate) struct Launcher {
     name: UpstreamName,
     spool: Spool,
     grace: Duration,
+    listener: Option<Listener>,
 }
 
 /// A child to be started, for the thread that does.
@@ -69,6 +71,7 @@ struct Order {
     command: Arc<Command>,
     name: UpstreamName,
     grace: Duration,
+    listener: Option<Listener>,
     deliver: oneshot::Sender<Result<Started, ProxyError>>,
 }
 
@@ -114,7 +117,12 @@ struct ProcessLife {
 impl Launcher {
     /// A launcher of children of one command.
     pub(crate) fn new(command: Command, name: UpstreamName, spool: Spool, grace: Duration) -> Self {
-        Self { command: Arc::new(command), name, spool, grace }
+        Self { command: Arc::new(command), name, spool, grace, listener: None }
+    }
+
+    /// Has what the children say on stderr heard.
+    pub(crate) fn heard_by(self, listener: Option<Listener>) -> Self {
+        Self { listener, ..self }
     }
 
     /// Starts a child. If whoever wants it is gone before it has started, it is seen off.
@@ -136,7 +144,8 @@ impl Launcher {
         let children = signal(SignalKind::child()).map_err(ProxyError::Setup)?;
         let (deliver, started) = oneshot::channel();
         let (command, name, grace) = (self.command.clone(), self.name.clone(), self.grace);
-        orders()?.send(Order { command, name, grace, deliver }).map_err(|_| gone())?;
+        let listener = self.listener.clone();
+        orders()?.send(Order { command, name, grace, listener, deliver }).map_err(|_| gone())?;
         let Started { process, input, output } = started.await.map_err(|_| gone())??;
         let exit = process.exit();
         let life =
@@ -177,8 +186,8 @@ fn orders() -> Result<std_mpsc::Sender<Order>, ProxyError> {
     }
     let (sender, inbox) = std_mpsc::channel::<Order>();
     let work = move || {
-        for Order { command, name, grace, deliver } in inbox {
-            let _ = deliver.send(child::start(&command, &name, grace));
+        for Order { command, name, grace, listener, deliver } in inbox {
+            let _ = deliver.send(child::start(&command, &name, grace, listener.as_ref()));
         }
     };
     thread::Builder::new().name("children".to_owned()).spawn(work).map_err(ProxyError::Setup)?;

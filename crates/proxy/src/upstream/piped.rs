@@ -46,7 +46,7 @@ pub(crate) fn start(
 ) -> Result<Started, ProxyError> {
     let (running, input, output) = match upstream {
         Upstream::Command(command) => {
-            let started = child::start(&command, name, grace)?;
+            let started = child::start(&command, name, grace, None)?;
             (Running::Process(started.process), started.input, started.output)
         }
         Upstream::Remote(remote) => {

@@ -26,6 +26,7 @@ use crate::{
     upstream::{
         Command, Remote, RemoteSettings,
         launcher::{Launcher, Opened, feed},
+        stderr::Listener,
     },
 };
 
@@ -41,7 +42,7 @@ pub enum Way {
 }
 
 pub(super) struct Link {
-    name: UpstreamName,
+    pub(super) name: UpstreamName,
     way: Way,
     pub(super) key: String,
     pub(super) fingerprint: String,
@@ -49,6 +50,8 @@ pub(super) struct Link {
     is_removed: AtomicBool,
     spool: Spool,
     grace: Duration,
+    /// Hears what it says on stderr, if that is wished.
+    pub(super) listener: Option<Listener>,
     orders: mpsc::UnboundedSender<Order>,
     /// The way in, while there is one. What an upstream is slow to read is kept for it, as are the calls that
     /// wait for it.
@@ -78,6 +81,7 @@ impl Link {
         plan: &Plan,
         spool: Spool,
         grace: Duration,
+        listener: Option<Listener>,
     ) -> (Self, mpsc::UnboundedReceiver<Order>) {
         let (orders, inbox) = mpsc::unbounded_channel();
         let link = Self {
@@ -89,6 +93,7 @@ impl Link {
             is_removed: AtomicBool::new(false),
             spool,
             grace,
+            listener,
             orders,
             input: Mutex::default(),
         };
@@ -150,7 +155,8 @@ impl Link {
         let opened = match &self.way {
             Way::Command(command) => {
                 let (name, spool) = (self.name.clone(), self.spool.clone());
-                Arc::new(Launcher::new(command.clone(), name, spool, self.grace)).open().await
+                let launcher = Launcher::new(command.clone(), name, spool, self.grace);
+                Arc::new(launcher.heard_by(self.listener.clone())).open().await
             }
             Way::Remote(settings) => Remote::new((**settings).clone())
                 .and_then(|remote| Opened::remote(remote, &self.spool)),
