@@ -287,10 +287,12 @@ impl Database {
         meant: &Meant,
     ) -> Result<Vec<i64>, SearchError> {
         let sql = format!(
-            "SELECT key FROM documents WHERE dataset IN (SELECT value FROM json_each(?)) AND {}",
+            "SELECT documents.key FROM json_each(?) AS named
+                 CROSS JOIN documents ON dataset = named.value WHERE {}",
             meant.sql
         );
-        // Their names have nothing that JSON would write in another way.
+        // Each is looked up, however many others there are: SQLite does not choose the order of a cross join. Their
+        // names have nothing that JSON would write in another way.
         let names: Vec<String> = datasets.iter().map(|it| format!("\"{it}\"")).collect();
         let list = Value::Text(format!("[{}]", names.join(",")));
         let mut query = self.connection.prepare_cached(&sql)?;
