@@ -106,6 +106,7 @@ const TRUE_OR_NOT_KNOWN: &[&str] = &[
     "All 40 records with errors are inactive ones from May.",
     "All 5,000 records have an id.",
     "There are 40 countries.",
+    "At 12 sites, the stock is zero.",
     "The orders come from 40 countries.",
     "12 countries have more than 100 orders.",
     "Two countries stand out: Germany and France.",

@@ -162,7 +162,7 @@ impl Clause<'_> {
     /// `there are`, `the dataset contains`, `a total of`
     fn is_of_whole(&self, at: usize) -> bool {
         let mut place = at;
-        while place > 0 && self.before(place, 1).is_some_and(leads_to_number) {
+        while place > 0 && self.leads_to_number_at(place - 1) {
             place -= 1;
         }
         let is_total = (place..at).any(|it| self.plain(it) == Some("total"));
@@ -186,7 +186,17 @@ impl Clause<'_> {
     }
 
     fn is_begun_by_number(&self, at: usize) -> bool {
-        (0..at).all(|it| self.plain(it).is_some_and(leads_to_number))
+        (0..at).all(|it| self.leads_to_number_at(it))
+    }
+
+    /// True if the word at a place may stand in front of a number that says how many there are.
+    fn leads_to_number_at(&self, at: usize) -> bool {
+        match self.plain(at) {
+            // `At 12 sites, the stock is zero` says where.
+            Some("at") => matches!(self.plain(at + 1), Some("least" | "most")),
+            Some(word) => SENSES.contains(&word) || BEFORE_NUMBERS.contains(&word),
+            None => false,
+        }
     }
 
     /// `exist`, `were returned`, `in total`, `in the result`
@@ -202,11 +212,6 @@ impl Clause<'_> {
     fn is_figure(&self, number: Number, sense: Sense) -> bool {
         self.known.figures().any(|figure| is_told(number, figure, sense))
     }
-}
-
-/// True if a word may stand in front of a number that says how many there are.
-fn leads_to_number(word: &str) -> bool {
-    SENSES.contains(&word) || BEFORE_NUMBERS.contains(&word)
 }
 
 /// True if what has a number of records before this word may still be all of them.
