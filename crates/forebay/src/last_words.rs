@@ -1,5 +1,7 @@
 //! Why a server has failed, in its own words: of the end of what it said on stderr, the lines that tell most.
 
+use std::str::Chars;
+
 use forebay_text::without_secrets;
 
 /// So many lines are shown at most.
@@ -14,7 +16,8 @@ const FAILURES: [&str; 5] = ["error", "exception", "fatal", "panicked", "not fou
 /// Runtimes print where an error came from around what it is, so the first line that speaks of a failure is shown
 /// with what follows it. Which line that is, is a guess; what is shown are the server's words.
 pub(crate) fn of(said: &str) -> Option<String> {
-    let plain = plain(said);
+    // A secret may take several lines, not all of which are shown.
+    let plain = without_secrets(&plain(said));
     let lines: Vec<&str> = plain.lines().map(str::trim).filter(|line| is_told(line)).collect();
     let last = lines.len().saturating_sub(LINES);
     let first = lines.iter().position(|line| tells_of_failure(line)).unwrap_or(last);
@@ -22,7 +25,6 @@ pub(crate) fn of(said: &str) -> Option<String> {
     if shown.is_empty() {
         return None;
     }
-    let shown = without_secrets(&shown);
     let cut = shown
         .char_indices()
         .nth(CHARS)
@@ -51,12 +53,7 @@ fn plain(text: &str) -> String {
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            // `ESC [ 31 m`: up to the letter that says what is to be done.
-            '\u{1b}' => {
-                if letters.next() == Some('[') {
-                    letters.by_ref().find(|it| ('\u{40}'..='\u{7e}').contains(it));
-                }
-            }
+            '\u{1b}' => pass_over_sequence(&mut letters),
             '\n' => plain.push('\n'),
             '\t' => plain.push(' '),
             other if forebay_text::is_deceptive(other) => {}
@@ -64,6 +61,23 @@ fn plain(text: &str) -> String {
         }
     }
     plain
+}
+
+/// Passes over what comes behind an `ESC` and belongs to it.
+fn pass_over_sequence(letters: &mut Chars<'_>) {
+    match letters.next() {
+        // `ESC [ 31 m`: up to the letter that says what is to be done.
+        Some('[') => _ = letters.find(|it| ('\u{40}'..='\u{7e}').contains(it)),
+        // `ESC ] 8;;address BEL`: up to what ends a text for the terminal, which may be `ESC \`, too.
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            if letters.find(|it| matches!(it, '\u{7}' | '\u{1b}' | '\n')) == Some('\u{1b}') {
+                letters.next();
+            }
+        }
+        // `ESC ( B`.
+        Some(' '..='/') => _ = letters.find(|it| ('\u{30}'..='\u{7e}').contains(it)),
+        Some(_) | None => {}
+    }
 }
 
 #[cfg(test)]
@@ -114,5 +128,28 @@ mod tests {
             "{told}"
         );
         assert!(of(&"long ".repeat(1_000)).unwrap().chars().count() < 320);
+        for (said, expected) in [
+            ("\u{1b}[31merror\u{1b}(B\u{1b}[m: boom", "it said: error: boom"),
+            (
+                "error: see \u{1b}]8;;https://x.example\u{1b}\\here\u{1b}]8;;\u{7} at once",
+                "it said: error: see here at once",
+            ),
+            ("\u{1b}]0;never ended\nerror: boom", "it said: error: boom"),
+        ] {
+            assert_eq!(of(said).as_deref(), Some(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn secrets_that_take_several_lines_are_not_shown() {
+        let line = "MIIEowIBAAKCAQEA7bq2Nn4dVw8mXcYtPfLr5kUoZsJh3GeTiR0aQxWvCyBlMnDp";
+        let key = format!(
+            "could not load key:\n-----BEGIN RSA PRIVATE KEY-----\n{line}\n{line}\nabcd==\n\
+             -----END RSA PRIVATE KEY-----\n"
+        );
+        let told = of(&key).unwrap();
+        assert!(!told.contains(&line[..16]) && !told.contains("abcd"), "{told}");
+        let told = of("Error: login failed\nPassword:\nhunter2\n").unwrap();
+        assert!(told.contains("login failed") && !told.contains("hunter2"), "{told}");
     }
 }

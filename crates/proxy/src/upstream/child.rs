@@ -73,7 +73,7 @@ pub(crate) fn start(
         .envs(command.environment.iter().map(|(key, value)| (key, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(if listener.is_some() { Stdio::piped() } else { Stdio::inherit() });
+        .stderr(listener.map_or(Ok(Stdio::inherit()), Listener::ear).map_err(ProxyError::Setup)?);
     group::lead(&mut process);
     if let Some(directory) = &command.directory {
         process.current_dir(directory);
@@ -85,9 +85,6 @@ pub(crate) fn start(
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProxyError::Setup(io::ErrorKind::BrokenPipe.into()));
     };
-    if let (Some(listener), Some(stderr)) = (listener, child.stderr.take()) {
-        listener.hear(stderr).map_err(ProxyError::Setup)?;
-    }
     pipes::widen(&output);
     let group = Group::of(&child);
     let guard = guard(child.id(), grace).inspect_err(events::guard_missing).ok();

@@ -451,14 +451,21 @@ pub fn look(
         // One may open and never tell what it has.
         let _ = time::timeout(patience, waiting).await;
         let standings = group.board.lock().standings();
-        group.end().await;
-        let links = group.links.read();
+        let settled = Instant::now() + SETTLE;
         let said = |standing: &Standing| {
+            let links = group.links.read();
             let link = links.iter().find(|link| link.name == standing.name)?;
-            Some(link.listener.as_ref()?.said(SETTLE))
+            let patience = match standing.state {
+                State::Down => settled.saturating_duration_since(Instant::now()),
+                // It has not ended, and what it says when it is ended tells nothing.
+                State::Idle | State::Starting | State::Open => Duration::ZERO,
+            };
+            Some(link.listener.as_ref()?.said(patience))
         };
         let seen = |standing| Seen { said: said(&standing).unwrap_or_default(), standing };
-        standings.into_iter().map(seen).collect()
+        let seen = standings.into_iter().map(seen).collect();
+        group.end().await;
+        seen
     });
     runtime.shutdown_background();
     Ok(seen)

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    process::ChildStderr,
+    process::Stdio,
     sync::Arc,
     thread,
     time::Duration,
@@ -36,8 +36,9 @@ struct State {
 }
 
 impl Listener {
-    /// Hears a child on a thread of its own, and passes on what it says.
-    pub(crate) fn hear(&self, mut child: ChildStderr) -> io::Result<()> {
+    /// The stderr for a child that is about to start. What it says is heard on a thread, and passed on.
+    pub(crate) fn ear(&self) -> io::Result<Stdio> {
+        let (mut child, ear) = io::pipe()?;
         let heard = self.0.clone();
         let number = heard.state.lock().next();
         let hearing = move || {
@@ -50,7 +51,8 @@ impl Listener {
             heard.state.lock().closed += 1;
             heard.has_closed.notify_all();
         };
-        thread::Builder::new().name("stderr".to_owned()).spawn(hearing).map(drop)
+        thread::Builder::new().name("stderr".to_owned()).spawn(hearing)?;
+        Ok(ear.into())
     }
 
     /// The end of what was said, once all children have closed it or `patience` has run out: what a child has
@@ -81,7 +83,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Command, Stdio};
+    use std::process::Command;
 
     use super::*;
 
@@ -90,12 +92,11 @@ mod tests {
         let listener = Listener::default();
         let script = "i=0; while [ $i -lt 3000 ]; do echo \"line $i\"; i=$((i + 1)); done >&2";
         for script in ["true", script, "echo last >&2"] {
-            let mut child =
-                Command::new("sh").args(["-c", script]).stderr(Stdio::piped()).spawn().unwrap();
-            listener.hear(child.stderr.take().unwrap()).unwrap();
-            child.wait().unwrap();
+            let ear = listener.ear().unwrap();
+            Command::new("sh").args(["-c", script]).stderr(ear).status().unwrap();
+            listener.said(Duration::from_secs(10));
         }
-        let said = listener.said(Duration::from_secs(10));
+        let said = listener.said(Duration::ZERO);
         assert_eq!(said.len(), KEPT_BYTES);
         assert!(said.ends_with("line 2999\n") && !said.contains("line 10\n"), "{said}");
     }
