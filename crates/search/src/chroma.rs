@@ -289,7 +289,7 @@ fn rows(document: &Document, vectors: &[PassageVector], model: &str) -> Value {
             "dataset": document.dataset.as_str(), "passage": it.passage,
             "principal": document.principal.as_str(), "server": document.server,
             "tool": document.tool, "kept": document.kept.as_millisecond(),
-            "title": document.title, "model": model,
+            "bytes": document.bytes, "title": document.title, "model": model,
         })
     };
     json!({
@@ -308,27 +308,31 @@ fn fitting(all: Vec<(Near, Value)>, among: &Among) -> Vec<Near> {
 
 /// True if a passage with this metadata is among them.
 fn fits(near: &Near, metadata: &Value, among: &Among) -> bool {
-    let Among { principal, server, tool, since, until, within } = among;
+    let Among { principal, server, tool, since, until, min_bytes, within } = among;
     let is = |key: &str, wanted: Option<&str>| wanted.is_none_or(|it| metadata[key] == it);
     let kept = || metadata["kept"].as_i64();
     let is_new = since.is_none_or(|it| kept().is_some_and(|kept| kept >= it.as_millisecond()));
     let is_old = until.is_none_or(|it| kept().is_some_and(|kept| kept < it.as_millisecond()));
+    let bytes = || metadata["bytes"].as_u64();
+    let is_large = min_bytes.is_none_or(|it| bytes().is_some_and(|bytes| bytes >= it));
     is("principal", Some(principal.as_str()))
         && is("server", server.as_deref())
         && is("tool", tool.as_deref())
         && is_new
         && is_old
+        && is_large
         && within.as_ref().is_none_or(|these| these.contains(&near.dataset))
 }
 
 /// The same as Chroma is asked for it, but for a list of datasets that is long.
 fn condition(among: &Among) -> Value {
-    let Among { principal, server, tool, since, until, within } = among;
+    let Among { principal, server, tool, since, until, min_bytes, within } = among;
     let mut all = vec![json!({"principal": principal.as_str()})];
     all.extend(server.as_ref().map(|server| json!({"server": server})));
     all.extend(tool.as_ref().map(|tool| json!({"tool": tool})));
     all.extend(since.map(|since| json!({"kept": {"$gte": since.as_millisecond()}})));
     all.extend(until.map(|until| json!({"kept": {"$lt": until.as_millisecond()}})));
+    all.extend(min_bytes.map(|least| json!({"bytes": {"$gte": least}})));
     let few = within.as_ref().filter(|these| these.len() <= DATASETS_AT_ONCE);
     all.extend(few.map(|these| {
         let names: Vec<&str> = these.iter().map(DatasetId::as_str).collect();

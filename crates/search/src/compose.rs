@@ -30,8 +30,6 @@ pub(crate) struct Composed {
     pub(crate) project: String,
     /// What it was made of.
     pub(crate) content: String,
-    /// How long its payloads are.
-    pub(crate) bytes: u64,
     /// How many passages it would have besides, about.
     pub(crate) left_out: u64,
 }
@@ -71,6 +69,7 @@ pub(crate) fn document(
         server: metadata.description.server.clone(),
         tool: metadata.description.tool.clone(),
         kept: metadata.timestamp,
+        bytes: metadata.bytes(),
         title,
         passages,
     };
@@ -79,7 +78,6 @@ pub(crate) fn document(
         session: metadata.session().unwrap_or_default().to_owned(),
         project: metadata.project().unwrap_or_default().to_owned(),
         content,
-        bytes: metadata.bytes(),
         left_out: pieces.left_out,
     })
 }

@@ -16,6 +16,8 @@ pub struct Document {
     pub tool: String,
     /// When it was kept.
     pub kept: Timestamp,
+    /// How long its payloads are.
+    pub bytes: u64,
     /// One sentence about it.
     pub title: String,
     /// What it is found by.

@@ -108,6 +108,7 @@ impl<'a> Finding<'a> {
             tool: self.question.tool.clone(),
             since: self.question.since,
             until: self.question.until,
+            min_bytes: self.question.min_bytes,
             within: self.question.within.clone(),
         };
         let is_elsewhere = self.search.elsewhere().is_some();

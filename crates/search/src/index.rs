@@ -82,7 +82,7 @@ impl Meant {
         }
         if let Some(min_bytes) = question.min_bytes {
             sql.push_str(" AND bytes >= ?");
-            values.push(Value::Integer(min_bytes.cast_signed()));
+            values.push(Value::Integer(i64::try_from(min_bytes).unwrap_or(i64::MAX)));
         }
         Self { sql, values }
     }
@@ -118,7 +118,7 @@ impl Database {
                 document.server,
                 document.tool,
                 document.kept.as_millisecond(),
-                composed.bytes.cast_signed(),
+                document.bytes.cast_signed(),
                 document.title,
                 count(document.passages.len()),
                 composed.left_out.cast_signed(),
@@ -364,7 +364,8 @@ impl Database {
     /// A document with all its passages.
     pub(crate) fn document(&self, key: i64) -> Result<Option<Document>, SearchError> {
         let mut query = self.connection.prepare_cached(
-            "SELECT dataset, principal, server, tool, kept, title, passages FROM documents WHERE key = ?1",
+            "SELECT dataset, principal, server, tool, kept, bytes, title, passages FROM documents
+             WHERE key = ?1",
         )?;
         let document = |row: &Row<'_>| {
             let document = Document {
@@ -373,10 +374,11 @@ impl Database {
                 server: row.get(2)?,
                 tool: row.get(3)?,
                 kept: time(row, 4)?,
-                title: row.get(5)?,
+                bytes: row.get::<_, i64>(5)?.cast_unsigned(),
+                title: row.get(6)?,
                 passages: Vec::new(),
             };
-            Ok((document, row.get::<_, i64>(6)?))
+            Ok((document, row.get::<_, i64>(7)?))
         };
         let found = query.query_row([key], document).optional()?;
         let Some((mut document, passages)) = found else { return Ok(None) };

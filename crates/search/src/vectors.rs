@@ -43,6 +43,8 @@ pub struct Among {
     pub since: Option<Timestamp>,
     /// Kept before this, if that matters.
     pub until: Option<Timestamp>,
+    /// Of payloads of so many bytes or more, if that matters.
+    pub min_bytes: Option<u64>,
     /// Of these alone, if that matters.
     pub within: Option<Arc<HashSet<DatasetId>>>,
 }

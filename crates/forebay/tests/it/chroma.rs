@@ -91,6 +91,7 @@ fn document(number: usize, passages: usize) -> Document {
         server: "git".to_owned(),
         tool: "git_log".to_owned(),
         kept: Timestamp::from_millisecond(1_794_987_547_931).unwrap(),
+        bytes: 4_096,
         title: format!("document {number}"),
         passages: (0..passages).map(passage).collect(),
     }

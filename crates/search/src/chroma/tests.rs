@@ -19,6 +19,7 @@ fn document() -> Document {
         server: "git".to_owned(),
         tool: "git_log".to_owned(),
         kept: Timestamp::from_millisecond(1_794_987_547_931).unwrap(),
+        bytes: 4_096,
         title: "Commits".to_owned(),
         passages: vec![
             Passage { text: "about".to_owned(), ..Passage::default() },
@@ -38,7 +39,8 @@ fn a_passage_goes_with_what_it_is_about() {
             "documents": ["first lines"],
             "metadatas": [{
                 "dataset": "dataset_k3v9x2ma", "passage": 1, "principal": "local", "server": "git",
-                "tool": "git_log", "kept": 1_794_987_547_931_i64, "title": "Commits", "model": "a-model",
+                "tool": "git_log", "kept": 1_794_987_547_931_i64, "bytes": 4_096, "title": "Commits",
+                "model": "a-model",
             }],
         })
     );
@@ -85,6 +87,16 @@ fn what_is_asked_of_the_service_is_what_fits_here() {
             Among { until: Some(later), ..Among::default() },
             true,
             json!({"$and": [{"principal": "local"}, {"kept": {"$lt": 1_794_987_547_932_i64}}]}),
+        ),
+        (
+            Among { min_bytes: Some(4_096), ..Among::default() },
+            true,
+            json!({"$and": [{"principal": "local"}, {"bytes": {"$gte": 4_096}}]}),
+        ),
+        (
+            Among { min_bytes: Some(4_097), ..Among::default() },
+            false,
+            json!({"$and": [{"principal": "local"}, {"bytes": {"$gte": 4_097}}]}),
         ),
         (
             Among { tool: Some("git_show".to_owned()), ..Among::default() },

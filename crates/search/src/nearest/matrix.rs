@@ -52,6 +52,7 @@ struct Owner {
     server: String,
     tool: String,
     kept: Timestamp,
+    bytes: u64,
     is_gone: bool,
     vectors: usize,
 }
@@ -101,7 +102,7 @@ impl Matrix {
 
     fn read_changed(&mut self, database: &Database, model: &str) -> Result<(), SearchError> {
         let mut query = database.connection.prepare_cached(
-            "SELECT document, dimensions, data, dataset, principal, server, tool, kept, model = ?2
+            "SELECT document, dimensions, data, dataset, principal, server, tool, kept, bytes, model = ?2
              FROM vectors JOIN documents ON key = document WHERE changed > ?1 ORDER BY document",
         )?;
         let mut rows = query.query(params![self.changes, model])?;
@@ -114,7 +115,7 @@ impl Matrix {
     fn read(&mut self, row: &Row<'_>) -> Result<(), SearchError> {
         let key: i64 = row.get(0)?;
         self.forget(key);
-        let is_of_other_model = !row.get::<_, bool>(8)?;
+        let is_of_other_model = !row.get::<_, bool>(9)?;
         if is_of_other_model {
             return Ok(());
         }
@@ -138,6 +139,7 @@ impl Matrix {
             server: row.get(5)?,
             tool: row.get(6)?,
             kept: columns::time(row, 7)?,
+            bytes: row.get::<_, i64>(8)?.cast_unsigned(),
             is_gone: false,
             vectors: self.rows.len() - before,
         });
@@ -225,6 +227,7 @@ impl Owner {
             && fits(&among.tool, &self.tool)
             && among.since.is_none_or(|since| self.kept >= since)
             && among.until.is_none_or(|until| self.kept < until)
+            && among.min_bytes.is_none_or(|least| self.bytes >= least)
             && among.within.as_ref().is_none_or(|these| these.contains(&self.dataset))
     }
 }

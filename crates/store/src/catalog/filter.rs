@@ -61,7 +61,7 @@ impl Filter {
             ("server = ?", text(&self.server)),
             ("timestamp >= ?", time(self.from)),
             ("timestamp < ?", time(self.until)),
-            ("bytes >= ?", self.min_bytes.map(|it| Value::Integer(it.cast_signed()))),
+            ("bytes >= ?", self.min_bytes.map(|it| Value::Integer(whole(it)))),
         ];
         let of_all = all.into_iter().filter_map(|(condition, value)| Some((condition, value?)));
         let (words, origins): (Vec<&String>, Vec<&String>) =
@@ -98,9 +98,9 @@ impl Filter {
 
     /// Lists what fits. What comes before a page is passed over in an index alone.
     pub(super) fn listing(&self) -> (String, Vec<Value>) {
-        let limit = self.limit.map_or(-1, u64::cast_signed);
+        let limit = self.limit.map_or(-1, whole);
         // Of each way as many as the page may need, if they were all of that one.
-        let reach = self.limit.map_or(-1, |limit| self.offset.saturating_add(limit).cast_signed());
+        let reach = self.limit.map_or(-1, |limit| whole(self.offset.saturating_add(limit)));
         let (ways, order) = (self.ways(), self.sorting.sql());
         let (mut sql, mut values) = (Vec::new(), Vec::new());
         for (conditions, of_conditions) in &ways {
@@ -116,7 +116,7 @@ impl Filter {
             values.push(Value::Integer(reach));
             sql.push(if ways.len() == 1 { way } else { format!("SELECT * FROM ({way})") });
         }
-        values.extend([Value::Integer(limit), Value::Integer(self.offset.cast_signed())]);
+        values.extend([Value::Integer(limit), Value::Integer(whole(self.offset))]);
         let fitting = sql.join(" UNION ");
         let sql = format!(
             "SELECT {ENTRY} FROM datasets WHERE id IN
@@ -125,6 +125,11 @@ impl Filter {
         );
         (sql, values)
     }
+}
+
+/// A number as the database takes it.
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The condition that a dataset has a tag that says where it is from; `None` for other tags.
