@@ -1,3 +1,3 @@
 //! Numbers as people read them.
 
-pub(crate) use forebay_text::{counted, grouped, short, size};
+pub(crate) use forebay_text::{counted, grouped, short, signed, size};

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use forebay_store::{Event, Outcome};
-use forebay_text::{counted, grouped, short, size};
+use forebay_text::{counted, grouped, short, signed, size};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ pub(crate) struct Calls {
 pub(crate) struct Today {
     results: u64,
     captured: u64,
-    tokens_kept_out: u64,
+    tokens_kept_out: i64,
     datasets: u64,
     stored_bytes: u64,
 }
@@ -120,7 +120,7 @@ impl Today {
         [
             (grouped(self.results), "results today"),
             (grouped(self.captured), "of them kept"),
-            (short(self.tokens_kept_out), "tokens kept out today"),
+            (signed(self.tokens_kept_out, short), "tokens kept out today"),
             (format!("≤ {}", size(self.stored_bytes)), "on disk"),
         ]
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use forebay_store::{Counts, Usage};
-use forebay_text::{counted, grouped, short};
+use forebay_text::{counted, grouped, short, signed};
 use forebay_tools::{DEFINITION_TOKENS, REPLY_TOKENS};
 use jiff::civil::Date;
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(crate) struct Savings {
 #[derive(Serialize)]
 pub(crate) struct Day {
     day: Date,
-    kept_out_tokens: u64,
+    kept_out_tokens: i64,
     cost_tokens: u64,
     net_tokens: i64,
 }
@@ -68,9 +68,9 @@ pub(crate) struct Of {
     captured: u64,
     captured_tokens: u64,
     summary_tokens: u64,
-    kept_out_tokens: u64,
+    kept_out_tokens: i64,
     #[serde(skip)]
-    percent: u64,
+    percent: i64,
 }
 
 /// A bar of the chart of days.
@@ -192,10 +192,10 @@ impl Savings {
     fn bars(&self) -> Vec<Bar> {
         const HEIGHT: u64 = 80;
         let drawn = self.drawn();
-        let most =
-            drawn.iter().map(|(_, day)| day.kept_out_tokens).max().unwrap_or_default().max(1);
+        let kept_out = |day: &Day| u64::try_from(day.kept_out_tokens).unwrap_or_default();
+        let most = drawn.iter().map(|(_, day)| kept_out(day)).max().unwrap_or_default().max(1);
         let bar = |(place, day): (usize, &Day)| {
-            let height = (day.kept_out_tokens * HEIGHT).div_ceil(most);
+            let height = (kept_out(day) * HEIGHT).div_ceil(most);
             let told = format!("{}: {} net", day.day, signed(day.net_tokens, grouped));
             Bar { x: place * 12, y: HEIGHT - height, height, told }
         };
@@ -223,20 +223,15 @@ impl Savings {
 impl Day {
     fn figures(&self) -> [String; 3] {
         let net = signed(self.net_tokens, grouped);
-        [grouped(self.kept_out_tokens), grouped(self.cost_tokens), net]
+        [signed(self.kept_out_tokens, grouped), grouped(self.cost_tokens), net]
     }
 }
 
 impl Of {
     fn figures(&self) -> [String; 5] {
-        [
-            self.results,
-            self.captured,
-            self.captured_tokens,
-            self.summary_tokens,
-            self.kept_out_tokens,
-        ]
-        .map(grouped)
+        let [results, captured, all, given] =
+            [self.results, self.captured, self.captured_tokens, self.summary_tokens].map(grouped);
+        [results, captured, all, given, signed(self.kept_out_tokens, grouped)]
     }
 }
 
@@ -256,14 +251,8 @@ fn price(written: &str) -> Result<f64, Problem> {
     })
 }
 
-fn net(gained: u64, spent: u64) -> i64 {
-    gained.cast_signed().saturating_sub(spent.cast_signed())
-}
-
-/// A number with its sign, told by `told`.
-fn signed(number: i64, told: fn(u64) -> String) -> String {
-    let sign = if number < 0 { "−" } else { "" };
-    format!("{sign}{}", told(number.unsigned_abs()))
+fn net(gained: i64, spent: u64) -> i64 {
+    gained.saturating_sub(spent.cast_signed())
 }
 
 fn by_day(usage: &[(Date, Counts)], costs: &[(Date, u64)]) -> Vec<Day> {
@@ -292,7 +281,7 @@ fn grouped_by(usage: &[Usage], name: impl Fn(&Usage) -> String) -> Vec<Of> {
         }
     }
     all.sort_by_key(|(_, counts)| std::cmp::Reverse((counts.tokens_kept_out(), counts.bytes)));
-    let most = all.first().map_or(1, |(_, counts)| counts.tokens_kept_out()).max(1);
+    let most = all.first().map_or(1, |(_, counts)| counts.tokens_kept_out().max(1));
     let of = |(name, counts): (String, Counts)| Of {
         name,
         results: counts.results,
@@ -300,7 +289,7 @@ fn grouped_by(usage: &[Usage], name: impl Fn(&Usage) -> String) -> Vec<Of> {
         captured_tokens: counts.captured_tokens,
         summary_tokens: counts.given_tokens,
         kept_out_tokens: counts.tokens_kept_out(),
-        percent: counts.tokens_kept_out() * 100 / most,
+        percent: counts.tokens_kept_out().max(0) * 100 / most,
     };
     all.into_iter().map(of).collect()
 }
@@ -318,7 +307,26 @@ mod tests {
         let days = by_day(&usage, &costs);
         let told: Vec<_> = days.iter().map(|it| (it.day.to_string(), it.net_tokens)).collect();
         assert_eq!(told, [("2026-11-18".to_owned(), 743), ("2026-11-17".to_owned(), -30)]);
-        assert_eq!(signed(-30, grouped), "−30");
+    }
+
+    #[test]
+    fn what_was_given_beyond_what_was_kept_is_taken_off_everywhere() {
+        let day = "2026-11-18".parse::<Date>().unwrap();
+        let of = |server: &str, captured_tokens, given_tokens| Usage {
+            server: server.to_owned(),
+            tool: "list".to_owned(),
+            since: day,
+            counts: Counts { captured_tokens, given_tokens, ..Counts::default() },
+        };
+        let usage = [of("a", 1_000, 0), of("b", 100, 600)];
+        let servers = grouped_by(&usage, |usage| usage.server.clone());
+        let told: Vec<_> = servers.iter().map(|it| (it.kept_out_tokens, it.percent)).collect();
+        assert_eq!(told, [(1_000, 100), (-500, 0)]);
+        let mut total = usage[0].counts;
+        total += usage[1].counts;
+        let days = by_day(&[(day, total)], &[(day, 50)]);
+        assert_eq!((days[0].kept_out_tokens, days[0].net_tokens), (500, 450));
+        assert_eq!(by_day(&[(day, usage[1].counts)], &[(day, 50)])[0].net_tokens, -550);
     }
 
     #[test]

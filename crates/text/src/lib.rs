@@ -11,6 +11,6 @@ mod time;
 pub use command::command_without_secrets;
 pub use deceptive::is_deceptive;
 pub use identifier::identifier;
-pub use number::{counted, grouped, short, size};
+pub use number::{counted, grouped, short, signed, size};
 pub use secrets::{is_secret_name, without_secrets};
 pub use time::Time;

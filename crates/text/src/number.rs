@@ -18,6 +18,12 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
+/// A number that may be below zero, told by `told`.
+pub fn signed(number: i64, told: fn(u64) -> String) -> String {
+    let sign = if number < 0 { "−" } else { "" };
+    format!("{sign}{}", told(number.unsigned_abs()))
+}
+
 /// A large number in short: `1.9 M`. One of up to four digits is exact.
 pub fn short(number: u64) -> String {
     if number < 10_000 { grouped(number) } else { with_unit(number, ["k", "M", "G", "T"]) }

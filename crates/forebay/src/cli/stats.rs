@@ -15,7 +15,7 @@ use crate::{
     assemble,
     cli::{
         SettingsArguments,
-        figures::{counted, grouped, short, size},
+        figures::{counted, grouped, short, signed, size},
         screen::Screen,
         table::{Column, Table, brief_name},
     },
@@ -93,7 +93,7 @@ fn print(
         "{} seen since {since}; {} kept, {} tokens kept out of the context.{cached}\n",
         counted(total.results, "result"),
         grouped(total.captured),
-        short(total.tokens_kept_out()),
+        signed(total.tokens_kept_out(), short),
     )?;
     let mut table = Table::new([
         Column::Flexible("SERVER"),
@@ -110,7 +110,7 @@ fn print(
             grouped(counts.results),
             size(counts.bytes),
             grouped(counts.captured),
-            grouped(counts.tokens_kept_out()),
+            signed(counts.tokens_kept_out(), grouped),
         ]
     };
     for Usage { server, tool, counts, .. } in usage {

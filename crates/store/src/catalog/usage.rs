@@ -71,9 +71,10 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// How many tokens the captured results would have taken more than what was given.
-    pub fn tokens_kept_out(&self) -> u64 {
-        self.captured_tokens.saturating_sub(self.given_tokens)
+    /// How many tokens the captured results would have taken more than what was given; less than none if what was
+    /// given is longer.
+    pub fn tokens_kept_out(&self) -> i64 {
+        self.captured_tokens.cast_signed().saturating_sub(self.given_tokens.cast_signed())
     }
 }
 
