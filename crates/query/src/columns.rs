@@ -245,14 +245,25 @@ pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A text in SQL.
+/// A text in SQL. One with line breaks is on one line: a form of a browser would change them.
 pub fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+    let plain = text.replace('\'', "''");
+    if !plain.contains(['\n', '\r']) {
+        return format!("'{plain}'");
+    }
+    let escaped = plain.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
+    format!("E'{escaped}'")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_with_line_breaks_is_on_one_line() {
+        assert_eq!(literal("it's a \\n"), r"'it''s a \n'");
+        assert_eq!(literal("it's\r\n\\"), r"E'it''s\r\n\\'");
+    }
 
     #[test]
     fn columns_of_a_name_are_one_where_no_value_changes() {

@@ -162,6 +162,11 @@ impl Condition {
 }
 
 impl Order {
+    /// By a field as it is called.
+    pub fn by(field: String, is_descending: bool) -> Self {
+        Self { field, is_descending }
+    }
+
     /// Reads `field`, `-field` or `field desc`.
     pub fn read(text: &str) -> Self {
         let text = text.trim();
@@ -208,10 +213,36 @@ pub(super) fn column<'c>(columns: &'c [Column], field: &str) -> Result<&'c Colum
 /// Which comes first; a number is compared as one, also with texts.
 fn compared(column: &Column, operator: &str, value: &Value) -> String {
     let is_text = column.kind == "VARCHAR" || is_nested(column);
+    if is_text && let Some(digits) = large_whole(value) {
+        let text = as_text(column);
+        // Beyond these a DOUBLE takes numbers for equal that are not.
+        return format!(
+            "coalesce(TRY_CAST({text} AS DECIMAL(38, 9)) {operator} TRY_CAST('{digits}' AS DECIMAL(38, 9)), \
+             TRY_CAST({text} AS DOUBLE) {operator} {digits})"
+        );
+    }
     if value.is_number() && is_text {
         return format!("TRY_CAST({} AS DOUBLE) {operator} {value}", as_text(column));
     }
     format!("{} {operator} {}", comparable(column), typed(column, value))
+}
+
+/// The digits of a whole number with more of them than a DOUBLE keeps. One that is too long for JSON's numbers is
+/// a text.
+fn large_whole(value: &Value) -> Option<String> {
+    const EXACT_DIGITS: usize = 15;
+    const MOST_DIGITS: usize = 300;
+    let written = plain(value);
+    let digits = written.strip_prefix('-').unwrap_or(&written);
+    let is_whole = digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_large = (EXACT_DIGITS + 1..=MOST_DIGITS).contains(&digits.len());
+    let is_number = value.is_number() || is_beyond_json(&written);
+    (is_whole && is_large && is_number).then_some(written)
+}
+
+/// True for a whole number that has more digits than JSON's numbers keep here.
+fn is_beyond_json(digits: &str) -> bool {
+    digits.parse::<i64>().is_err() && digits.parse::<u64>().is_err()
 }
 
 fn is_among(name: &str, column: &Column, list: &Value) -> String {
@@ -292,6 +323,21 @@ mod tests {
             sql("BIGINT", &json!({"a": {"contains": 1}})),
             "contains(CAST(\"a\" AS VARCHAR), '1')"
         );
+    }
+
+    #[test]
+    fn large_whole_numbers_are_compared_to_the_last_digit() {
+        let large = sql("VARCHAR", &json!({"a": {"gt": 9_007_199_254_740_992_u64}}));
+        let exact =
+            r#"TRY_CAST("a" AS DECIMAL(38, 9)) > TRY_CAST('9007199254740992' AS DECIMAL(38, 9))"#;
+        assert!(large.contains(exact), "{large}");
+        let beyond = sql("VARCHAR", &json!({"a": {"lte": "-18446744073709551616"}}));
+        assert!(beyond.contains("<= TRY_CAST('-18446744073709551616' AS"), "{beyond}");
+        // One that JSON has numbers for is a text if it stands as one.
+        let text = sql("VARCHAR", &json!({"a": {"gt": "1234567890123456"}}));
+        assert_eq!(text, "\"a\" > '1234567890123456'");
+        let number = sql("DECIMAL(38,0)", &json!({"a": {"gt": "18446744073709551616"}}));
+        assert_eq!(number, "\"a\" > '18446744073709551616'");
     }
 
     #[test]
