@@ -67,7 +67,7 @@ fn on_shelf(pages: &Pages, form: &Given, back: &str) -> Result<Response<Bytes>, 
         return Err(Problem::refused("Choose datasets first, by the boxes before them."));
     }
     if what == "delete" && form.get("confirmed").is_none() {
-        let page = Confirmation::of_many(pages, &ids, back.to_owned())?.render()?;
+        let page = Confirmation::of_many(pages, &ids, back)?.render()?;
         return Ok(with(StatusCode::OK, "text/html; charset=utf-8", page.into()));
     }
     let (mut done, mut failed) = (0, Vec::new());

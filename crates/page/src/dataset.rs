@@ -15,7 +15,7 @@ pub(crate) mod remove;
 pub(crate) mod rows;
 pub(crate) mod sql;
 
-use forebay_store::{Dataset, DatasetId, Entry, Tag};
+use forebay_store::{Dataset, DatasetId, Entry, Tag, facts};
 use forebay_text::{counted, grouped, size};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -193,6 +193,22 @@ impl Table {
             None => name.to_owned(),
         }
     }
+}
+
+/// What is known of one of a dataset's tables.
+fn facts<'d>(dataset: &'d Dataset, table: &str) -> Option<&'d facts::Table> {
+    let names = forebay_query::table_names(dataset);
+    let index = names.iter().position(|name| name.eq_ignore_ascii_case(table))?;
+    dataset.facts().tables().get(index)
+}
+
+/// Says that a table has more fields than SQL knows of.
+fn without_column(fields: usize) -> String {
+    let has = if fields == 1 { "has" } else { "have" };
+    format!(
+        "{} {has} no column, and are only in the original.",
+        counted(fields as u64, "more field")
+    )
 }
 
 /// The tables of a dataset, the main one first.

@@ -3,6 +3,7 @@
 mod asking;
 mod browser;
 mod changing;
+mod data;
 mod entering;
 mod looking;
 mod searching;

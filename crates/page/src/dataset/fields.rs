@@ -12,7 +12,7 @@ use forebay_text::{counted, grouped};
 use forebay_tools::{Extent, Page, Part, sheet};
 use serde::Serialize;
 
-use super::{Head, Table};
+use super::{Head, Table, without_column};
 use crate::{
     Pages,
     asker::Asker,
@@ -42,10 +42,17 @@ pub(crate) struct Fields {
     dataset: Head,
     table: String,
     records: u64,
+    /// Of how many records, from the first on, the facts are.
+    observed: u64,
     page: u64,
     /// How many fields there are, on all pages.
     total: usize,
+    /// How many have no column.
+    other_fields: usize,
     fields: Vec<Known>,
+    /// Why there are no distributions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unmeasured: Option<String>,
     #[serde(skip)]
     given: Given,
 }
@@ -67,7 +74,7 @@ pub(crate) struct Known {
     /// How many values lie in each of equal ranges from the least to the greatest.
     ranges: Vec<u64>,
     #[serde(skip)]
-    records: u64,
+    observed: u64,
     #[serde(skip)]
     depth: usize,
 }
@@ -102,10 +109,11 @@ impl Fields {
         let facts = dataset.facts().tables().get(index);
         let records = facts.map(|facts| facts.records);
         let records = records.or(dataset.metadata().description.record_count).unwrap_or_default();
+        let observed = facts.and_then(|facts| facts.observed).unwrap_or(records);
         let mut fields = Vec::new();
         match (facts, &dataset.metadata().description.schema) {
-            (Some(facts), _) => add(&mut fields, &facts.fields, "", 0, records),
-            (None, Some(schema)) => add(&mut fields, &schema.fields, "", 0, records),
+            (Some(facts), _) => add(&mut fields, &facts.fields, "", 0, observed),
+            (None, Some(schema)) => add(&mut fields, &schema.fields, "", 0, observed),
             (None, None) => {}
         }
         let total = fields.len();
@@ -116,14 +124,30 @@ impl Fields {
                 "There is no page {page}: the fields have {pages}."
             )));
         }
+        let mut unmeasured = None;
         let mut fields: Vec<Known> = fields.into_iter().skip(before).take(PER_PAGE).collect();
         if let Some(facts) = facts {
             let name = forebay_query::table_name(dataset.id(), &names[index]);
-            measure(pages, &dataset, &name, facts, &mut fields, asker)?;
+            // What is known of fields is shown without their charts, too.
+            let measured = measure(pages, &dataset, &name, facts, &mut fields, asker);
+            unmeasured = measured.err().map(|problem| problem.what().to_owned());
         }
+        let other_fields = facts.and_then(|facts| facts.other_fields).unwrap_or_default();
         let frame = Frame::new(Section::Shelf, format!("{} · fields", dataset.id()));
         let dataset = Head::of(&dataset, "Fields");
-        Ok(Self { frame, dataset, table, records, page, total, fields, given })
+        Ok(Self {
+            frame,
+            dataset,
+            table,
+            records,
+            observed,
+            page,
+            total,
+            other_fields,
+            fields,
+            unmeasured,
+            given,
+        })
     }
 
     fn head(&self) -> &Head {
@@ -148,12 +172,27 @@ impl Fields {
     fn told(&self) -> String {
         let fields = counted(self.total as u64, "field");
         let records = counted(self.records, "record");
+        let records = if self.observed < self.records {
+            format!(
+                "{records}; all figures but the distributions are of the first {}",
+                grouped(self.observed)
+            )
+        } else {
+            records
+        };
         if self.fields.len() == self.total {
             return format!("{fields}, {records}");
         }
         let from = (self.page - 1) * PER_PAGE as u64;
         let to = from + self.fields.len() as u64;
         format!("Fields {}–{} of {fields}, {records}", grouped(from + 1), grouped(to))
+    }
+
+    /// What is not here.
+    fn lacks(&self) -> Vec<String> {
+        let fields = (self.other_fields > 0).then(|| without_column(self.other_fields));
+        let why = self.unmeasured.as_ref().map(|why| format!("There are no distributions: {why}"));
+        fields.into_iter().chain(why).collect()
     }
 
     fn before(&self) -> Option<String> {
@@ -181,16 +220,20 @@ impl Known {
         match self.nulls {
             None | Some(0) => String::new(),
             Some(nulls) => {
-                format!("{} ({})", grouped(nulls), percent(nulls, self.records))
+                format!("{} ({})", grouped(nulls), percent(nulls, self.observed))
             }
         }
     }
 
+    /// True if no two records are known to have the same value.
+    fn is_unique(&self) -> bool {
+        self.distinct_is_exact && self.distinct == Some(self.observed) && self.observed > 1
+    }
+
     fn distinct_told(&self) -> String {
         let about = if self.distinct_is_exact { "" } else { "~" };
-        let is_unique = self.distinct == Some(self.records) && self.records > 1;
         match self.distinct {
-            Some(_) if is_unique => "unique".to_owned(),
+            Some(_) if self.is_unique() => "unique".to_owned(),
             Some(distinct) => format!("{about}{}", grouped(distinct)),
             None => String::new(),
         }
@@ -210,11 +253,11 @@ impl Known {
 
     /// The frequent values, each with its count and its share in percent.
     fn frequent(&self) -> Vec<(&str, String, u64)> {
-        if self.distinct == Some(self.records) && self.records > 1 {
+        if self.is_unique() {
             return Vec::new();
         }
         let share =
-            |count: u64| (count * 100).checked_div(self.records).unwrap_or_default().min(100);
+            |count: u64| (count * 100).checked_div(self.observed).unwrap_or_default().min(100);
         let shown = self.top.iter().take(MAX_VALUES);
         shown.map(|(value, count)| (value.as_str(), grouped(*count), share(*count))).collect()
     }
@@ -253,7 +296,7 @@ impl Known {
 }
 
 /// Adds fields and, by their paths, the members of structs.
-fn add(known: &mut Vec<Known>, fields: &[Field], within: &str, depth: usize, records: u64) {
+fn add(known: &mut Vec<Known>, fields: &[Field], within: &str, depth: usize, observed: u64) {
     for field in fields {
         let name = format!("{within}{}", field.name());
         known.push(Known {
@@ -267,12 +310,12 @@ fn add(known: &mut Vec<Known>, fields: &[Field], within: &str, depth: usize, rec
             longest: field.longest.filter(|_| has_length(field)),
             top: field.top.clone(),
             ranges: Vec::new(),
-            records,
+            observed,
             depth,
             name: name.clone(),
         });
         if field.kind == Type::Known(Kind::Struct) {
-            add(known, &field.fields, &format!("{name}."), depth + 1, records);
+            add(known, &field.fields, &format!("{name}."), depth + 1, observed);
         }
     }
 }

@@ -2,12 +2,13 @@
 
 mod facets;
 mod filter;
+mod sort;
 
 use askama::Template;
 use bytes::Bytes;
 use forebay_query::Column;
 use forebay_text::{counted, grouped};
-use forebay_tools::{Condition, Extent, Order, Page, Part, Sheet, sheet};
+use forebay_tools::{Condition, Extent, Page, Part, Sheet, sheet};
 use http::{Response, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -15,11 +16,13 @@ use serde_json::value::RawValue;
 use self::{
     facets::{Facet, found_facets},
     filter::{Filter, OPERATORS, without_value},
+    sort::Sort,
 };
 use super::{
     Head, Table,
     cell::{Cell, ColumnType, cells},
     columns::{Columns, part},
+    facts, without_column,
 };
 use crate::{
     Pages,
@@ -33,7 +36,7 @@ use crate::{
 /// How many rows stand on a page, and how many may be asked for.
 const PER_PAGE: u64 = 50;
 const MAX_PER_PAGE: u64 = 500;
-/// How much of a table stands on a page at most.
+/// How much of a table stands on a page at most, but for a row that is longer.
 const MAX_BYTES: u64 = 4_000_000;
 /// What the page understands.
 const PARAMETERS: [&str; 6] = ["table", "where", "sort", "limit", "page", "columns"];
@@ -55,6 +58,8 @@ pub(crate) struct Rows {
     total: u64,
     columns: Vec<Column>,
     rows: Vec<Box<RawValue>>,
+    /// How many rows of this page are too much for it.
+    left_out: u64,
     /// The number of each row in the table, from 1 on.
     numbers: Vec<Option<u64>>,
     /// With which byte of the original each row begins, from 0 on, if that is known.
@@ -68,6 +73,11 @@ pub(crate) struct Rows {
     /// How many columns stand before those that are shown.
     first_column: usize,
     column_count: usize,
+    /// How many fields have no column.
+    other_fields: usize,
+    /// The filter that was refused, to be written anew.
+    #[serde(skip)]
+    refused: Option<Filter>,
     #[serde(skip)]
     all_fields: Vec<String>,
     #[serde(skip)]
@@ -143,12 +153,12 @@ impl Rows {
             return Err(Problem::refused(format!("limit is 1 to {MAX_PER_PAGE}.")));
         }
         let page = given.page()?;
-        let sort = given.get("sort").map(str::to_owned);
+        let sort = given.get("sort").map(Sort::read);
         let wanted = Page {
             part: Part::page(page, per_page),
             fields: Vec::new(),
             filter: conditions.clone(),
-            sort: sort.iter().map(|sort| Order::read(sort)).collect(),
+            sort: sort.iter().map(Sort::order).collect(),
         };
         let of = (dataset.id(), table.as_str());
         let wanted_columns = Columns::wanted(&given)?;
@@ -158,20 +168,32 @@ impl Rows {
             let facets = found_facets(pages, &dataset, &table, &conditions, &sheet, &given, asker);
             (sheet, facets, None)
         });
+        let mut refused = None;
         let (sheet, facets, error) = match found.map_err(Problem::from) {
             // Whoever has written a filter or an order finds it there to be changed.
             Err(problem) if problem.is_of_asker() && !(filters.is_empty() && sort.is_none()) => {
-                let none = Page { part: Part::page(1, 1), ..Page::default() };
-                let plain = sheet(&pages.desk, of, &none, &extent, asker)?;
-                let nothing = Sheet { rows: Vec::new(), total: 0, ..plain };
+                let first = Page { part: Part::page(1, 1), ..wanted };
+                let ask = |page: &Page| sheet(&pages.desk, of, page, &extent, asker);
+                // Nothing may be wrong but that there is no such page.
+                let other = ask(&first).or_else(|_| {
+                    refused = filters.last().cloned();
+                    let all = Page { filter: Vec::new(), sort: Vec::new(), ..first };
+                    Ok::<_, Problem>(Sheet { total: 0, ..ask(&all)? })
+                })?;
                 let why = without_value(&filters, problem.what())
                     .unwrap_or_else(|| problem.what().to_owned());
-                (nothing, Vec::new(), Some(why))
+                (Sheet { rows: Vec::new(), ..other }, Vec::new(), Some(why))
             }
             other => other?,
         };
         let Sheet { columns, fields, all_fields, rows, total, sql, has_places } = sheet;
         let extent = Columns::of(&wanted_columns, all_fields.len())?;
+        let before = (page - 1).saturating_mul(per_page);
+        let left_out = match error {
+            None => total.saturating_sub(before).min(per_page).saturating_sub(rows.len() as u64),
+            Some(_) => 0,
+        };
+        let other_fields = facts(&dataset, &table).and_then(|it| it.other_fields);
         let (mut numbers, mut places, mut cells) = (Vec::new(), Vec::new(), Vec::new());
         for row in &rows {
             let row = Origin::of(row, has_places)?;
@@ -186,12 +208,13 @@ impl Rows {
             dataset: head,
             table,
             filters,
-            sort,
+            sort: sort.as_ref().map(Sort::written),
             page,
             per_page,
             total,
             columns,
             rows: cells,
+            left_out,
             numbers,
             places,
             facets,
@@ -199,6 +222,8 @@ impl Rows {
             error,
             first_column: extent.shown().start,
             column_count: extent.count(),
+            other_fields: other_fields.unwrap_or_default(),
+            refused,
             all_fields,
             fields,
             extent,
@@ -219,10 +244,11 @@ impl Rows {
     }
 
     fn headings(&self) -> Vec<Heading> {
+        let sort = self.sort.as_deref().map(Sort::read);
         let heading = |(column, field): (&Column, &String)| {
-            let is = |sort: &str| self.sort.as_deref() == Some(sort);
-            let (up, down) = (is(field), is(&format!("-{field}")));
-            let next = if up { format!("-{field}") } else { field.clone() };
+            let [up, down] =
+                [false, true].map(|is_down| sort.as_ref() == Some(&Sort::by(field, is_down)));
+            let next = Sort::by(field, up).written();
             let rest = self.given.without("page");
             let link = if down { rest.without("sort") } else { rest.with("sort", &next) };
             let (sorted, mark) = match (up, down) {
@@ -278,30 +304,68 @@ impl Rows {
     /// What the form that adds a filter leaves as it is.
     fn kept(&self) -> Vec<(String, String)> {
         let given = self.given.without("page");
-        match &self.error {
-            Some(_) => given.without_value("where", &self.typed().written()).into_pairs(),
+        match &self.refused {
+            Some(filter) => given.without_value("where", &filter.written()).into_pairs(),
             None => given.into_pairs(),
         }
     }
 
     fn before(&self) -> Option<String> {
-        let link = |page: u64| self.at(&self.given.with("page", &page.to_string()));
-        (self.page > 1).then(|| link(self.page - 1))
+        let last = self.total.div_ceil(self.per_page).max(1);
+        let before = (self.page - 1).min(last);
+        (self.page > 1).then(|| self.at(&self.given.with("page", &before.to_string())))
     }
 
     fn next(&self) -> Option<String> {
-        let link = |page: u64| self.at(&self.given.with("page", &page.to_string()));
-        (self.page * self.per_page < self.total).then(|| link(self.page + 1))
+        let (page, per_page) = self.fitting();
+        let given = if per_page == self.per_page {
+            self.given.clone()
+        } else {
+            self.given.with("limit", &per_page.to_string())
+        };
+        let is_last = page.saturating_mul(per_page) >= self.total;
+        (!is_last).then(|| self.at(&given.with("page", &(page + 1).to_string())))
+    }
+
+    /// This page and how many rows it has; where some are left out, the page that begins as this one does and has
+    /// all of its rows.
+    fn fitting(&self) -> (u64, u64) {
+        if self.left_out == 0 {
+            return (self.page, self.per_page);
+        }
+        let (before, shown) = (self.offset(), self.rows.len().max(1) as u64);
+        let per_page = (1..=shown).rev().find(|it| before.is_multiple_of(*it)).unwrap_or(1);
+        (before / per_page + 1, per_page)
+    }
+
+    /// How many rows come before this page.
+    fn offset(&self) -> u64 {
+        (self.page - 1).saturating_mul(self.per_page)
     }
 
     fn told(&self) -> String {
-        let from = (self.page - 1) * self.per_page;
         let all = counted(self.total, "row");
         if self.rows.is_empty() {
             return all;
         }
+        let from = self.offset();
         let to = from + self.rows.len() as u64;
         format!("{}–{} of {all}", grouped(from + 1), grouped(to))
+    }
+
+    /// What the page does not show of what it is asked for, or of what there is.
+    fn lacks(&self) -> Vec<String> {
+        let rows = (self.left_out > 0).then(|| {
+            format!(
+                "{} of this page are left out: a page shows {} MB at most. Next leads to pages of {}, which begin with \
+                 these.",
+                counted(self.left_out, "row"),
+                MAX_BYTES / 1_000_000,
+                grouped(self.fitting().1),
+            )
+        });
+        let fields = (self.other_fields > 0).then(|| without_column(self.other_fields));
+        rows.into_iter().chain(fields).collect()
     }
 
     /// Which columns are shown, if there are more.
@@ -319,20 +383,14 @@ impl Rows {
 
     /// Whether the form that adds a filter holds a field, or an operator.
     fn is_typed(&self, role: &str, name: impl AsRef<str>) -> bool {
-        let Filter { field, operator, .. } = self.typed();
-        let typed = if role == "field" { field } else { operator };
-        self.error.is_some() && typed == name.as_ref()
+        let typed =
+            |it: &Filter| if role == "field" { it.field.clone() } else { it.operator.clone() };
+        self.refused.as_ref().is_some_and(|it| typed(it) == name.as_ref())
     }
 
-    /// What the form that adds a filter holds: what was refused, to be written anew.
-    fn typed(&self) -> Filter {
-        let refused = self.filters.last().filter(|_| self.error.is_some());
-        refused.cloned().unwrap_or_default()
-    }
-
-    fn typed_value(&self) -> String {
-        let Filter { operator, value, .. } = self.typed();
-        if operator == "is_null" { String::new() } else { value }
+    fn typed_value(&self) -> &str {
+        let typed = self.refused.as_ref().filter(|it| it.operator != "is_null");
+        typed.map_or("", |it| &it.value)
     }
 
     fn sql_link(&self) -> String {

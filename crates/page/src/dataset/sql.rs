@@ -94,6 +94,11 @@ pub(crate) fn answer(
 impl Asked {
     fn of(pages: &Pages, id: &str, given: &Given, asker: &Asker) -> Result<Self, Problem> {
         let given = given.only(&["sql", "columns", "chart", "x", "y", "series"])?;
+        // Browsers send the lines of a text with two characters at the end of each.
+        let given = match given.get("sql") {
+            Some(sql) => given.with("sql", &sql.replace("\r\n", "\n")),
+            None => given,
+        };
         let dataset = pages.dataset(id)?;
         let mut page = Self {
             frame: Frame::new(Section::Shelf, format!("{} · SQL", dataset.id())),
@@ -120,10 +125,9 @@ impl Asked {
             }
             Err(problem) => return Err(problem),
         }
-        if let (Some(_), Some(kind), Some(_)) =
-            (&page.result, page.given.get("chart"), page.given.get("x"))
-        {
-            page.chart = Some(Chart::of(pages, id, kind, &page.given.without("columns"), asker));
+        if let (Some(_), Some(kind)) = (&page.result, page.given.get("chart")) {
+            let (chart, status) = Chart::of(pages, id, kind, &page.given.without("columns"), asker);
+            (page.chart, page.status) = (Some(chart), status);
         }
         Ok(page)
     }
@@ -224,12 +228,13 @@ impl Found {
 }
 
 impl Chart {
-    fn of(pages: &Pages, id: &str, kind: &str, given: &Given, asker: &Asker) -> Self {
+    fn of(pages: &Pages, id: &str, kind: &str, given: &Given, asker: &Asker) -> (Self, StatusCode) {
         let address = given.at(&format!("/dataset/{id}/chart.svg"));
-        let (notes, is_drawn) = match chart::drawing(pages, id, given, asker) {
-            Ok((_, notes)) => (notes, true),
-            Err(problem) => (vec![problem.what().to_owned()], false),
+        let (notes, status) = match chart::drawing(pages, id, given, asker) {
+            Ok((_, notes)) => (notes, StatusCode::OK),
+            Err(problem) => (vec![problem.what().to_owned()], problem.status()),
         };
-        Self { kind: kind.to_owned(), address, notes, is_drawn }
+        let is_drawn = status == StatusCode::OK;
+        (Self { kind: kind.to_owned(), address, notes, is_drawn }, status)
     }
 }

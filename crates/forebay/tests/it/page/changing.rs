@@ -38,6 +38,12 @@ fn datasets_are_pinned_tagged_and_removed() {
     assert_eq!(page.ids(), [ids[2].clone()]);
     assert_eq!(page.get(&format!("/dataset/{}", ids[0])).head.status, 404);
     assert_eq!(page.post("/shelf", "what=pin").head.status, 400, "nothing is chosen");
+    // One of them is gone, and one stands on another page.
+    let chosen =
+        format!("id={}&id={}&what=delete&back=/shelf%3Ftool%3Drecords%26page%3D2", ids[0], ids[2]);
+    let asked = page.post("/shelf", &chosen);
+    assert!(asked.text.contains(&format!("Delete {}?", ids[2])), "{}", asked.text);
+    assert!(asked.text.contains("name=\"back\" value=\"/shelf?tool=records\""), "{}", asked.text);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn sql_charts_and_files_are_of_the_same_rows() {
     let chart = page.get(asked["chart"]["address"].as_str().unwrap());
     assert_eq!(chart.head.header("content-type"), Some("image/svg+xml"));
     assert!(chart.text.starts_with("<svg"), "{}", &chart.text[..80]);
-    let preset = "<option selected>n</option>";
+    let preset = r#"<option value="n" selected>n</option>"#;
     let before = page.get(&format!("/dataset/{id}/sql?sql={sql}")).text;
     assert!(before.contains(preset), "numbers are offered as y: {before}");
     let counted = page.get(&format!("/dataset/{id}/sql?sql={sql}&chart=bar&x=status&y=")).text;

@@ -9,7 +9,7 @@ use forebay_text::grouped;
 use forebay_tools::{Condition, Sheet, facets};
 use serde::Serialize;
 
-use super::filter::Filter;
+use super::{facts, filter::Filter};
 use crate::{Pages, asker::Asker, given::Given};
 
 /// How many fields have facets, and how many values each shows: as many as were counted when it was kept.
@@ -96,10 +96,7 @@ pub(super) fn found_facets(
     given: &Given,
     asker: &Asker,
 ) -> Vec<Facet> {
-    let names = forebay_query::table_names(dataset);
-    let index = names.iter().position(|name| name.eq_ignore_ascii_case(table));
-    let facts = index.and_then(|index| dataset.facts().tables().get(index));
-    let Some(facts) = facts else { return Vec::new() };
+    let Some(facts) = facts(dataset, table) else { return Vec::new() };
     // Where a table has more columns than fields, these are known by their columns alone.
     let known = sheet.all_fields.iter().map(String::as_str);
     let by_name = facts.fields.iter().map(Field::name).eq(known.take(facts.fields.len()));

@@ -5,7 +5,10 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{problem::Problem, visible::named};
+use crate::{
+    problem::Problem,
+    visible::{named, visible},
+};
 
 /// What fields can be held against, with how it is told.
 pub(super) const OPERATORS: [(&str, &str); 10] = [
@@ -49,19 +52,19 @@ impl Filter {
             None if operator == "is_null" => (rest, ""),
             None => return Err(refused()),
         };
-        let field = percent_decode_str(field).decode_utf8_lossy().into_owned();
-        Ok(Self::of(field, operator, value))
+        let [field, value] =
+            [field, value].map(|it| percent_decode_str(it).decode_utf8_lossy().into_owned());
+        Ok(Self::of(field, operator, &value))
     }
 
     pub(super) fn written(&self) -> String {
-        const FIELD: &AsciiSet = &CONTROLS.add(b'%').add(b'=');
-        let field = utf8_percent_encode(&self.field, FIELD);
-        format!("{}:{field}={}", self.operator, self.value)
+        // A field of a form would change the line breaks of a value.
+        format!("{}:{}={}", self.operator, encoded(&self.field), encoded(&self.value))
     }
 
     pub(super) fn condition(&self) -> Result<Condition, Problem> {
         let is_compared = ["gt", "gte", "lt", "lte"].contains(&self.operator.as_str());
-        let number = self.value.parse::<serde_json::Number>().ok().filter(|_| is_compared);
+        let number = exact(&self.value).filter(|_| is_compared);
         let value = match (self.operator.as_str(), number) {
             ("is_null", _) => Value::Bool(self.has_none()?),
             (_, Some(number)) => Value::Number(number),
@@ -82,14 +85,26 @@ impl Filter {
     pub(super) fn told(&self) -> String {
         let known = OPERATORS.iter().find(|(name, _)| *name == self.operator);
         let told = known.map_or(self.operator.as_str(), |(_, told)| told);
-        if self.operator == "is_null" && self.value == "false" {
-            return format!("{} has a value", self.field);
+        let field = named(&self.field);
+        match (self.operator.as_str(), self.value.as_str()) {
+            ("is_null", "false") => format!("{field} has a value"),
+            ("is_null", _) => format!("{field} {told}"),
+            (_, value) => format!("{field} {told} {}", visible(value)),
         }
-        if self.operator == "is_null" {
-            return format!("{} {told}", self.field);
-        }
-        format!("{} {told} {}", self.field, self.value)
     }
+}
+
+/// A field or a value as it stands in a filter.
+pub(super) fn encoded(text: &str) -> String {
+    const RESERVED: &AsciiSet = &CONTROLS.add(b'%').add(b'=');
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+/// A number, if it is the one that is written: what has too many digits would be another.
+fn exact(written: &str) -> Option<serde_json::Number> {
+    let number = written.parse::<serde_json::Number>().ok()?;
+    let is_whole = written.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+    (!(is_whole && number.is_f64())).then_some(number)
 }
 
 /// Why a filter without a value was refused, if that was why.
@@ -109,11 +124,20 @@ mod tests {
 
     #[test]
     fn a_filter_reads_as_it_is_written() {
-        for (field, value) in [("stars", "10"), ("a=b%3D:c", "x=y:z & ü"), ("", "")] {
+        for (field, value) in [
+            ("stars", "10"),
+            ("a=b%3D:c", "x=y:z & ü"),
+            ("", ""),
+            ("rate", "10% or %41"),
+            ("note", "one\ntwo\r\n"),
+        ] {
             let [field, value] = [field, value].map(str::to_owned);
             let filter = Filter { field, operator: "gte".to_owned(), value };
             assert_eq!(Filter::read(&filter.written()).unwrap(), filter);
+            assert!(!filter.written().contains(char::is_control));
         }
+        assert_eq!(exact("18446744073709551616"), None);
+        assert!(exact("18446744073709551615").is_some() && exact("1e3").is_some());
         assert!(Filter::read("nonsense").is_err() && Filter::read("eq:a").is_err());
         let empty = [Filter::read("eq:total=").unwrap()];
         let why = without_value(&empty, "Conversion Error: Could not convert string \"\" to INT64");
