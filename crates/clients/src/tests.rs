@@ -5,6 +5,7 @@ mod corpus;
 mod dying;
 mod gateways;
 mod generated;
+mod headers;
 mod others;
 mod secrets;
 mod switches;

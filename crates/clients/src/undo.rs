@@ -185,20 +185,23 @@ fn put_back(form: Form, text: &str, change: &Change) -> Step {
     if made == text { Step::Nothing } else { Step::Text(made) }
 }
 
-/// The text with the original in the place of ours, if ours is there as it was written.
+/// The text with the original in the place of ours, if ours is there as it was written, and nothing else changes with it.
 fn exact(form: Form, text: &str, change: &Change) -> Option<String> {
     let is_one_place = change.before.is_some() && change.after.is_some();
     let stretch = form.stretch(text, &change.place).filter(|_| is_one_place);
     let stretch = stretch.filter(|range| text[range.clone()] == change.ours);
     let range = stretch.or_else(|| only_occurrence(text, &change.ours))?;
     let made = Splice { range, text: change.original.clone() }.into_text(text);
-    let root = form.read(&made).ok()?;
-    let restored = root.at(&change.place).map(Node::value);
-    match (&restored, &change.before) {
-        (Some(restored), Some(before)) => restored.says_the_same_as(before).then_some(made),
-        (None, None) => Some(made),
-        (Some(_), None) | (None, Some(_)) => None,
-    }
+    let (now, then) = (form.read(text).ok()?.value(), form.read(&made).ok()?);
+    let is_restored = match (then.at(&change.place).map(Node::value), &change.before) {
+        (Some(restored), Some(before)) => restored.says_the_same_as(before),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    // In TOML, a key that somebody has written behind ours would belong to whatever header stands above it then.
+    let elsewhere = |root: &Value| root.without(&change.place);
+    let is_all_else_kept = elsewhere(&now).says_the_same_as(&elsewhere(&then.value()));
+    (is_restored && is_all_else_kept).then_some(made)
 }
 
 /// Where a text stands in another, if it does so once.

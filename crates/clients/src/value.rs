@@ -51,6 +51,22 @@ impl Value {
         self.as_table()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// The table without what is at `place`, and without the tables that are empty then.
+    pub(crate) fn without(&self, place: &[String]) -> Self {
+        let (Self::Table(members), Some((first, rest))) = (self, place.split_first()) else {
+            return self.clone();
+        };
+        let kept = |(key, value): &(String, Value)| {
+            let value = match (key == first, rest) {
+                (true, []) => return None,
+                (true, rest) => value.without(rest),
+                (false, _) => return Some((key.clone(), value.clone())),
+            };
+            (value != Self::Table(Vec::new())).then(|| (key.clone(), value))
+        };
+        Self::Table(members.iter().filter_map(kept).collect())
+    }
+
     /// True for `null`, which is as good as nothing.
     pub(crate) fn is_null(&self) -> bool {
         *self == Self::Plain("null".to_owned())
