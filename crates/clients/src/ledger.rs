@@ -16,6 +16,8 @@ use crate::{
     disk::{self, Disk},
     document::Place,
     error::ClientsError,
+    own::Own,
+    plan::OURS,
     value::Value,
 };
 
@@ -73,6 +75,13 @@ pub(crate) struct Change {
     /// The servers that were moved behind a gateway, if this is what was done.
     #[serde(default)]
     pub(crate) moved: Vec<String>,
+}
+
+impl Change {
+    /// The file of a gateway's servers, if this moved some there.
+    pub(crate) fn servers_file(&self) -> Option<PathBuf> {
+        Own::of(self.after.as_ref()?.get(OURS)?)?.servers_file()
+    }
 }
 
 /// The right to change files; one at a time has it.

@@ -452,12 +452,8 @@ fn move_all(
         return Ok(());
     }
     let (path, bytes) = moving::servers_file(&request.home, plan.client, &plan.target, moved)?;
-    if path.exists() && !Ledger::load(&request.home).is_ok_and(|ledger| ledger.has_made(&path)) {
-        return Err(format!(
-            "`{}` has servers of an earlier install, of which nothing is remembered; write them into this file \
-             again, remove that one, and run this again",
-            path.display()
-        ));
+    if path.exists() {
+        loses_nothing(&path, request, moved)?;
     }
     let words = ["gateway", "--servers", &path.display().to_string()];
     let value = entry::ours(&plan.client.entry, &request.program, &words);
@@ -468,6 +464,27 @@ fn move_all(
     plan.servers.push(ServerPlan { name: OURS.to_owned(), project: None, fate: Fate::Add });
     plan.moved = Some((path, bytes));
     Ok(())
+}
+
+/// Makes sure that no server is lost when these take the place of what is in a gateway's file.
+fn loses_nothing(path: &Path, request: &Request, moved: &[(String, Value)]) -> Result<(), String> {
+    let file = path.display();
+    if !Ledger::load(&request.home).is_ok_and(|ledger| ledger.has_made(path)) {
+        return Err(format!(
+            "`{file}` has servers of an earlier install, of which nothing is remembered; write them into this file \
+             again, remove that one, and run this again"
+        ));
+    }
+    let is_among = |(name, entry): &(String, Value)| {
+        moved.iter().any(|(it, now)| it == name && now.says_the_same_as(entry))
+    };
+    match moving::servers_in(path)?.iter().find(|server| !is_among(server)) {
+        Some((name, _)) => Err(format!(
+            "`{file}` has `{name}` of an earlier install, which this file has not, or has otherwise; run `forebay \
+             uninstall` first, which puts it back"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// True if somebody else's server has the name of ours.

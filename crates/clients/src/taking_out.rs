@@ -181,7 +181,9 @@ fn edits(client: &Client, record: &Record) -> Result<Vec<GatewayEdit>, String> {
     let mut found = Vec::new();
     for (path, known) in &record.made {
         let is_changed = disk::read(path).is_ok_and(|bytes| hash(&bytes) != *known);
-        let change = record.changes.iter().find(|change| !change.moved.is_empty());
+        // Of several installs, the last has written it.
+        let made_it = |change: &&Change| change.servers_file().as_ref() == Some(path);
+        let change = record.changes.iter().rfind(made_it);
         let Some(change) = change.filter(|_| is_changed) else { continue };
         let now = moving::servers_in(path)?;
         let empty = Value::Table(Vec::new());

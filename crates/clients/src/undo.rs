@@ -173,7 +173,7 @@ fn put_back(form: Form, text: &str, change: &Change) -> Step {
         made = in_its_words(form, splice.into_text(&made), &change.place, name, change);
     }
     let file = |entry: &Value| Own::of(entry).and_then(|own| own.servers_file());
-    let ours = change.after.as_ref().and_then(|after| after.get(OURS)).and_then(file);
+    let ours = change.servers_file();
     let Ok(root) = form.read(&made) else { return Step::Stuck };
     let members = root.at(&change.place).map(Node::members).unwrap_or_default();
     let is_ours = |value: &Value| ours.is_some() && file(value) == ours;

@@ -278,3 +278,54 @@ fn patience_that_was_changed_behind_the_gateway_comes_back_to_codex() {
     let now = fs::read_to_string(path).unwrap();
     assert!(now.contains("tool_timeout_sec = 90") && !now.contains("\ntimeout"), "{now}");
 }
+
+#[test]
+fn servers_that_stand_behind_a_gateway_alone_are_not_overwritten() {
+    let machine = Machine::new();
+    let text = r#"{"mcpServers":{"a":{"command":"a"},"b":{"command":"b"}}}"#;
+    let path = machine.place("cursor", "mcp.json", text.as_bytes());
+    machine.install_gateway();
+    let file = gateway_file(&machine);
+    let changed = fs::read_to_string(&file).unwrap().replace(r#""b""#, r#""b2""#);
+    fs::write(&file, &changed).unwrap();
+    let with_ours = fs::read_to_string(&path).unwrap();
+    let added = with_ours.replace(r#""mcpServers":{"#, r#""mcpServers":{"new":{"command":"n"},"#);
+    for now in [
+        added.as_str(),
+        r#"{"mcpServers":{"new":{"command":"n"}}}"#,
+        r#"{"mcpServers":{"a":{"command":"a"},"b":{"command":"b"}}}"#,
+    ] {
+        fs::write(&path, now).unwrap();
+        let refusal = machine.install_gateway()[0].refusal.clone().unwrap_or_default();
+        assert!(refusal.contains("run `forebay uninstall` first"), "{refusal}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), changed);
+        assert_eq!(fs::read_to_string(&path).unwrap(), now);
+    }
+    fs::write(&path, r#"{"mcpServers":{"new":{"command":"n"}}}"#).unwrap();
+    assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+    let want =
+        r#"{"mcpServers":{"new":{"command":"n"},"a":{"command":"a"},"b2":{"command":"b2"}}}"#;
+    let now = fs::read_to_string(&path).unwrap();
+    assert!(value(&now).says_the_same_as(&value(want)), "{now}");
+    machine.install_gateway();
+    assert_eq!(fs::read_to_string(gateway_file(&machine)).unwrap().matches("command").count(), 3);
+}
+
+#[test]
+fn who_has_written_all_servers_anew_can_have_them_behind_the_gateway_again() {
+    let machine = Machine::new();
+    let text = r#"{"mcpServers":{"a":{"command":"a"}}}"#;
+    let path = machine.place("cursor", "mcp.json", text.as_bytes());
+    machine.install_gateway();
+    let more = r#"{"mcpServers":{"a":{"command":"a"},"new":{"command":"n"}}}"#;
+    fs::write(&path, more).unwrap();
+    assert_eq!(machine.install_gateway()[0].refusal, None);
+    let file = gateway_file(&machine);
+    let ours = fs::read_to_string(&file).unwrap();
+    fs::write(&file, ours.replace(r#""command": "n""#, r#""command": "m""#)).unwrap();
+    machine.uninstall();
+    let now = fs::read_to_string(&path).unwrap();
+    let want = more.replace(r#""command":"n""#, r#""command":"m""#);
+    assert!(value(&now).says_the_same_as(&value(&want)), "{now}");
+    assert!(machine.left_over().is_empty());
+}
