@@ -15,8 +15,8 @@ use crate::{
     ledger::{Change, Ledger, Record, Turn, hash},
     outcome::{Missing, Outcome, Restored, Run},
     plan::{self, FilePlan, Request},
-    taking_out::{Taken, original, taken_out},
-    undo::{entries_of_install, undo},
+    taking_out::{Taken, original, taken_out, without_ours},
+    undo::entries_of_install,
 };
 
 /// How often a file may change under our hands.
@@ -114,7 +114,11 @@ fn written_down(
         path: plan.target.clone(),
         before: bytes.as_deref().map(hash).unwrap_or_default(),
         after: hash(&plan.after),
-        copy: bytes.as_deref().map(|bytes| Ledger::place_of_copy(home, bytes)),
+        // For whoever has to finish by hand what cannot be undone, an older one is better than none.
+        copy: match &bytes {
+            Some(bytes) => Some(Ledger::place_of_copy(home, bytes)),
+            None => former.and_then(|record| record.copy.clone()),
+        },
         is_rebuilt,
         changes: [changes, plan.changes.clone()].concat(),
         made,
@@ -190,7 +194,7 @@ fn base(former: Option<&Record>, plan: &FilePlan) -> Base {
         return Base { bytes: Some(original), changes, is_rebuilt: record.is_rebuilt };
     }
     let undone = text_of(&plan.before).ok().map(|(bom, text)| {
-        let undone = undo(plan.client, text, &changes);
+        let undone = without_ours(plan.client, record, text);
         let is_whole = undone.left.is_empty() && undone.strays.is_empty();
         (is_whole, [bom, &undone.text].concat().into_bytes())
     });

@@ -44,11 +44,12 @@ pub(crate) struct Record {
     pub(crate) client: String,
     /// Where it really lies.
     pub(crate) path: PathBuf,
-    /// The hash of the file without what was done.
+    /// The hash of the file without what was done; empty if that is not known to the byte.
     pub(crate) before: String,
     /// The hash of the file as it was written.
     pub(crate) after: String,
-    /// The copy of the file without what was done; `None` if it is not known to the byte.
+    /// The copy of the file without what was done, or of the file as it was before others had changed it; `None` if
+    /// there never was one.
     pub(crate) copy: Option<PathBuf>,
     /// True if the copy was made by taking ours out of a file that others had changed, and is not what somebody wrote.
     #[serde(default)]

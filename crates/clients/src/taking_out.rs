@@ -38,13 +38,12 @@ pub(crate) fn original(record: &Record) -> Option<Vec<u8>> {
 pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Result<Taken, String> {
     let now = hash(before);
     let edits = edits(client, record)?;
-    let original = original(record);
     let whole = if now == record.before {
         Some((before.to_vec(), Outcome::Nothing))
     } else {
         let is_as_written = now == record.after;
         let outcome = if record.is_rebuilt { Outcome::EntryByEntry } else { Outcome::Original };
-        original.clone().filter(|_| is_as_written).map(|bytes| (bytes, outcome))
+        original(record).filter(|_| is_as_written).map(|bytes| (bytes, outcome))
     };
     let (bytes, undone) = match whole {
         Some((after, outcome)) if edits.is_empty() => {
@@ -55,11 +54,11 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
             let (_, text) = text_of(before)?;
             let root = client.form.read(text).map_err(|error| error.told(text))?;
             nothing_twice(&root, client)?;
-            (before.to_vec(), Some(undo(client, text, &record.changes)))
+            (before.to_vec(), Some(without_ours(client, record, text)))
         }
     };
     let (bom, text) = text_of(&bytes)?;
-    let Some(Undone { text: made, left, strays }) = undone else {
+    let Some(Undone { text: mut made, left, strays }) = undone else {
         let made =
             edits.iter().try_fold(text.to_owned(), |text, edit| edit.put(client.form, &text));
         let made = made?;
@@ -67,18 +66,9 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
         let after = [bom, &made].concat().into_bytes();
         return Ok(Taken { after, left: None, outcome: Outcome::EntryByEntry, loses_comments });
     };
-    let is_moved = record.changes.iter().any(|change| !change.moved.is_empty());
-    let laid_out = original.as_deref().filter(|_| is_moved && left.is_empty());
-    let laid_out = laid_out.and_then(|copy| as_laid_out(client.form, record, copy, text, &made));
-    let mut made = laid_out.unwrap_or(made);
     if left.is_empty() {
         made = edits.iter().try_fold(made, |text, edit| edit.put(client.form, &text))?;
     }
-    // What was written so before anything was installed is somebody's own.
-    let known = original.as_deref().and_then(|copy| Some(text_of(copy).ok()?.1.to_owned()));
-    let known = known.map(|copy| entries_of_install(client, &copy)).unwrap_or_default();
-    let strays: Vec<Place> =
-        strays.into_iter().filter(|it| !known.iter().any(|(place, _)| place == it)).collect();
     let after = [bom, &made].concat().into_bytes();
     let undone: Vec<Change> = record
         .changes
@@ -100,6 +90,25 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
         (_, false) => Some(record.changes.clone()),
     };
     Ok(Taken { after, left, outcome, loses_comments })
+}
+
+/// A text without what was done to its file, with the layout that it had where that can be kept.
+pub(crate) fn without_ours(client: &Client, record: &Record, text: &str) -> Undone {
+    let undone = undo(client, text, &record.changes);
+    let Some(original) = original(record) else { return undone };
+    let Ok((_, copy)) = text_of(&original) else { return undone };
+    let is_moved = record.changes.iter().any(|change| !change.moved.is_empty());
+    let laid_out = (is_moved && undone.left.is_empty())
+        .then(|| as_laid_out(client.form, record, copy, text, &undone.text))
+        .flatten();
+    // What was written so before anything was installed is somebody's own.
+    let known = entries_of_install(client, copy);
+    let is_known = |place: &Place| known.iter().any(|(known, _)| known == place);
+    Undone {
+        text: laid_out.unwrap_or(undone.text),
+        left: undone.left,
+        strays: undone.strays.into_iter().filter(|place| !is_known(place)).collect(),
+    }
 }
 
 /// What is left, as it is told.
@@ -140,14 +149,7 @@ fn left_over(form: Form, text: &str, left: &[Change], strays: &[Place]) -> Vec<L
 
 /// The file with the layout and the comments that it had, if all that is written there since can be kept, and it says
 /// what `undone` says.
-fn as_laid_out(
-    form: Form,
-    record: &Record,
-    copy: &[u8],
-    now: &str,
-    undone: &str,
-) -> Option<String> {
-    let (_, copy) = text_of(copy).ok()?;
+fn as_laid_out(form: Form, record: &Record, copy: &str, now: &str, undone: &str) -> Option<String> {
     let mut written = copy.to_owned();
     for change in &record.changes {
         let range = change.at..change.at + change.original.len();

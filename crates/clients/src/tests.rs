@@ -1,5 +1,6 @@
 //! Install and uninstall over whole files, in homes of their own.
 
+mod again;
 mod back;
 mod corpus;
 mod dying;
