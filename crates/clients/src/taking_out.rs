@@ -1,6 +1,8 @@
 //! A client's file without what is ours: the copy where nobody has changed the file, else entry by entry, with what
 //! somebody has changed in a gateway's file meanwhile.
 
+use std::path::Path;
+
 use crate::{
     catalogue::Client,
     comments::is_one_lost,
@@ -14,7 +16,7 @@ use crate::{
     plan::OURS,
     tables::nothing_twice,
     undo::{Undone, by_members, entries_of_install, undo},
-    value::Value,
+    value::{Value, same},
 };
 
 /// A file without what is ours.
@@ -59,15 +61,14 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
     };
     let (bom, text) = text_of(&bytes)?;
     let Some(Undone { text: mut made, left, strays }) = undone else {
-        let made =
-            edits.iter().try_fold(text.to_owned(), |text, edit| edit.put(client.form, &text));
+        let made = edits.iter().try_fold(text.to_owned(), |text, edit| edit.put(&text));
         let made = made?;
         let loses_comments = is_one_lost(client.form, &record.changes, &made);
         let after = [bom, &made].concat().into_bytes();
         return Ok(Taken { after, left: None, outcome: Outcome::EntryByEntry, loses_comments });
     };
     if left.is_empty() {
-        made = edits.iter().try_fold(made, |text, edit| edit.put(client.form, &text))?;
+        made = edits.iter().try_fold(made, |text, edit| edit.put(&text))?;
     }
     let after = [bom, &made].concat().into_bytes();
     let undone: Vec<Change> = record
@@ -171,7 +172,9 @@ fn as_laid_out(form: Form, record: &Record, copy: &str, now: &str, undone: &str)
 
 /// What somebody has changed in a gateway's file, and is to be in the client's.
 #[derive(Debug)]
-struct GatewayEdit {
+struct GatewayEdit<'a> {
+    client: &'a Client,
+    file: &'a Path,
     table: Place,
     name: String,
     was: Option<Value>,
@@ -179,40 +182,69 @@ struct GatewayEdit {
 }
 
 /// What was changed in files that were made for gateways.
-fn edits(client: &Client, record: &Record) -> Result<Vec<GatewayEdit>, String> {
+fn edits<'a>(client: &'a Client, record: &'a Record) -> Result<Vec<GatewayEdit<'a>>, String> {
     let mut found = Vec::new();
-    for (path, known) in &record.made {
-        let is_changed = disk::read(path).is_ok_and(|bytes| hash(&bytes) != *known);
+    for (file, known) in &record.made {
+        let is_changed = disk::read(file).is_ok_and(|bytes| hash(&bytes) != *known);
         // Of several installs, the last has written it.
-        let made_it = |change: &&Change| change.servers_file().as_ref() == Some(path);
+        let made_it = |change: &&Change| change.servers_file().as_ref() == Some(file);
         let change = record.changes.iter().rfind(made_it);
         let Some(change) = change.filter(|_| is_changed) else { continue };
-        let now = moving::servers_in(path)?;
+        let now = moving::servers_in(file)?;
         let empty = Value::Table(Vec::new());
         let before = change.before.as_ref().unwrap_or(&empty);
         for (name, is) in moving::edited(before, &change.moved, &now, &client.entry) {
             let was = before.get(&name).filter(|_| change.moved.contains(&name)).cloned();
-            found.push(GatewayEdit { table: change.place.clone(), name, was, is });
+            found.push(GatewayEdit { client, file, table: change.place.clone(), name, was, is });
         }
     }
     Ok(found)
 }
 
-impl GatewayEdit {
+impl GatewayEdit<'_> {
     /// The client's text with the change in it.
-    fn put(&self, form: Form, text: &str) -> Result<String, String> {
+    fn put(&self, text: &str) -> Result<String, String> {
+        let form = self.client.form;
         let place = [self.table.as_slice(), std::slice::from_ref(&self.name)].concat();
         let now = form.read(text).ok().and_then(|root| Some(root.at(&place)?.value()));
+        let as_it_is = || text.to_owned();
         let made = match (&self.was, &self.is, &now) {
-            (Some(was), Some(is), Some(now)) => by_members(form, text, &place, is, was, now),
-            (Some(_), None, Some(_)) => form.remove(text, &place).map(|it| it.into_text(text)),
+            (Some(was), Some(is), Some(now)) => {
+                by_members(form, text, &place, is, &to_be_changed(was, is, now), now)
+                    .or_else(|| self.is_as_good(now, is).then(as_it_is))
+            }
+            (None, Some(is), Some(now)) => self.is_as_good(now, is).then(as_it_is),
+            (Some(was), None, Some(now)) => {
+                let removal = now.says_the_same_as(was).then(|| form.remove(text, &place));
+                removal.flatten().map(|it| it.into_text(text))
+            }
             (_, Some(is), None) => {
                 form.add(text, &self.table, &self.name, is).map(|it| it.into_text(text))
             }
-            (_, None, None) | (None, _, Some(_)) => Some(text.to_owned()),
+            (_, None, None) | (None, None, Some(_)) => Some(as_it_is()),
         };
         made.filter(|made| form.read(made).is_ok()).ok_or_else(|| {
-            format!("what was changed of `{}` behind the gateway cannot be written here", self.name)
+            format!(
+                "what was changed of `{}` behind the gateway, in `{}`, cannot be written here, where it may have been \
+                 changed otherwise; make it the same in both",
+                self.name,
+                self.file.display()
+            )
         })
     }
+
+    /// True if an entry is what it is to be, as far as a gateway reads it.
+    fn is_as_good(&self, now: &Value, is: &Value) -> bool {
+        let moved = |entry| moving::moved(entry, &self.client.entry);
+        now.says_the_same_as(is)
+            || matches!((moved(now), moved(is)), (Ok(now), Ok(is)) if now.says_the_same_as(&is))
+    }
+}
+
+/// What an entry was, but for the members that are already what they are to be.
+fn to_be_changed(was: &Value, is: &Value, now: &Value) -> Value {
+    let members = |value: &Value| value.as_table().unwrap_or_default().to_vec();
+    let is_done = |(key, _): &(String, Value)| same(now.get(key), is.get(key));
+    let undone = members(was).into_iter().filter(|member| !is_done(member));
+    Value::Table(undone.chain(members(is).into_iter().filter(is_done)).collect())
 }

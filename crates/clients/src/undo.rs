@@ -12,7 +12,7 @@ use crate::{
     plan::OURS,
     restoration::in_its_words,
     tables::tables,
-    value::Value,
+    value::{Value, same},
 };
 
 /// More steps than this are not taken to find entries under other names.
@@ -119,12 +119,7 @@ fn step(form: Form, text: &str, change: &Change) -> Step {
         return put_back(form, text, change);
     }
     let now = root.at(&change.place).map(Node::value);
-    let same = |one: &Option<Value>, other: &Option<Value>| match (one, other) {
-        (Some(one), Some(other)) => one.says_the_same_as(other),
-        (None, None) => true,
-        (Some(_), None) | (None, Some(_)) => false,
-    };
-    if same(&now, &change.before) {
+    if same(now.as_ref(), change.before.as_ref()) {
         return Step::Nothing;
     }
     let Some((key, above)) = change.place.split_last() else { return Step::Stuck };
@@ -193,11 +188,8 @@ fn exact(form: Form, text: &str, change: &Change) -> Option<String> {
     let range = stretch.or_else(|| only_occurrence(text, &change.ours))?;
     let made = Splice { range, text: change.original.clone() }.into_text(text);
     let (now, then) = (form.read(text).ok()?.value(), form.read(&made).ok()?);
-    let is_restored = match (then.at(&change.place).map(Node::value), &change.before) {
-        (Some(restored), Some(before)) => restored.says_the_same_as(before),
-        (None, None) => true,
-        (Some(_), None) | (None, Some(_)) => false,
-    };
+    let restored = then.at(&change.place).map(Node::value);
+    let is_restored = same(restored.as_ref(), change.before.as_ref());
     // In TOML, a key that somebody has written behind ours would belong to whatever header stands above it then.
     let elsewhere = |root: &Value| root.without(&change.place);
     let is_all_else_kept = elsewhere(&now).says_the_same_as(&elsewhere(&then.value()));
@@ -245,11 +237,6 @@ pub(crate) fn by_members(
     after: &Value,
     now: &Value,
 ) -> Option<String> {
-    let same = |one: Option<&Value>, other: Option<&Value>| match (one, other) {
-        (Some(one), Some(other)) => one.says_the_same_as(other),
-        (None, None) => true,
-        (Some(_), None) | (None, Some(_)) => false,
-    };
     let keys = |value: &Value| -> Vec<String> {
         value.as_table().unwrap_or_default().iter().map(|(key, _)| key.clone()).collect()
     };

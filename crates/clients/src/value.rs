@@ -89,3 +89,12 @@ impl Value {
         }
     }
 }
+
+/// True if both say the same, or there is neither.
+pub(crate) fn same(one: Option<&Value>, other: Option<&Value>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one.says_the_same_as(other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}

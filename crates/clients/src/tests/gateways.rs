@@ -329,3 +329,85 @@ fn who_has_written_all_servers_anew_can_have_them_behind_the_gateway_again() {
     assert!(value(&now).says_the_same_as(&value(&want)), "{now}");
     assert!(machine.left_over().is_empty());
 }
+
+/// A gateway's file that was changed, and then the client's, each by one replacement.
+fn changed_in_both(
+    behind: (&str, &str),
+    here: (&str, &str),
+) -> (Machine, PathBuf, Vec<crate::Restored>) {
+    let machine = Machine::new();
+    let text = r#"{"mcpServers":{"a":{"command":"a","args":["1"],"cwd":"/a"}}}"#;
+    let path = machine.place("cursor", "mcp.json", text.as_bytes());
+    machine.install_gateway();
+    for (path, (from, to)) in [(&gateway_file(&machine), behind), (&path, here)] {
+        let now = fs::read_to_string(path).unwrap();
+        assert!(now.contains(from), "{now}");
+        fs::write(path, now.replacen(from, to, 1)).unwrap();
+    }
+    let restored = machine.uninstall();
+    (machine, path, restored)
+}
+
+#[test]
+fn what_was_changed_alike_here_and_behind_the_gateway_is_done() {
+    let table = "\"mcpServers\": {";
+    let a = r#""a": { "command": "a", "args": ["1"], "cwd": "/b" },"#;
+    for (behind, here, want) in [
+        (
+            (table, format!("{table} \"n\": {{ \"command\": \"n\" }},")),
+            r#""n": { "command": "n", "type": "stdio" },"#,
+            r#"{"a":{"command":"a","args":["1"],"cwd":"/a"},"n":{"command":"n","type":"stdio"}}"#,
+        ),
+        (("/a\"", "/b\"".to_owned()), a, r#"{"a":{"command":"a","args":["1"],"cwd":"/b"}}"#),
+        (
+            ("\"cwd\": \"/a\"", "\"cwd\": \"/b\", \"timeout\": 7".to_owned()),
+            a,
+            r#"{"a":{"command":"a","args":["1"],"cwd":"/b","timeout":7}}"#,
+        ),
+        (
+            ("\"cwd\"", "\"env\": { \"P\": \"1\" }, \"cwd\"".to_owned()),
+            r#""a": { "command": "a", "args": ["1"], "env": { "P": 1 }, "cwd": "/a" },"#,
+            r#"{"a":{"command":"a","args":["1"],"env":{"P":1},"cwd":"/a"}}"#,
+        ),
+    ] {
+        let table = "\"mcpServers\":{";
+        let here = (table, format!("{table}{here}"));
+        let (machine, path, restored) = changed_in_both((behind.0, &behind.1), (here.0, &here.1));
+        assert_eq!(*only_outcome(&restored), Outcome::EntryByEntry);
+        let now = value(&fs::read_to_string(path).unwrap());
+        assert!(now.get("mcpServers").unwrap().says_the_same_as(&value(want)), "{now:?}");
+        assert!(machine.left_over().is_empty());
+    }
+}
+
+#[test]
+fn what_was_changed_otherwise_here_and_behind_the_gateway_can_be_made_the_same() {
+    let (table, ours) = ("\"mcpServers\": {", "\"mcpServers\":{");
+    for (behind, here, mended) in [
+        (
+            ("/a\"", "/b\""),
+            "\"a\":{\"command\":\"a\",\"args\":[\"1\"],\"cwd\":\"/c\"},",
+            ("/c\"", "/b\""),
+        ),
+        (
+            (table, &*format!("{table} \"n\": {{ \"command\": \"n\" }},")),
+            "\"n\":{\"command\":\"m\"},",
+            ("\"m\"", "\"n\""),
+        ),
+    ] {
+        let here = format!("{ours}{here}");
+        let (machine, path, restored) = changed_in_both(behind, (ours, &here));
+        let file = gateway_file(&machine).display().to_string();
+        assert!(
+            matches!(only_outcome(&restored), Outcome::Refused(why) if why.contains(&file)),
+            "{restored:?}"
+        );
+        let now = fs::read_to_string(&path).unwrap();
+        assert!(now.contains(&here), "{now}");
+        fs::write(&path, now.replacen(mended.0, mended.1, 1)).unwrap();
+        assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+        let now = fs::read_to_string(&path).unwrap();
+        assert!(now.contains(mended.1) && !now.contains("gateway"), "{now}");
+        assert!(machine.left_over().is_empty());
+    }
+}
