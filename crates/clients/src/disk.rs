@@ -75,19 +75,20 @@ pub(crate) fn replace(
     remove_if_there(disk, &fresh)?;
     // A file that nobody may write to is not replaced by one that looks the same.
     OpenOptions::new().append(true).open(path)?;
-    disk.make(&fresh, after, Some(path))?;
-    if read(path)? != before {
+    disk.make(&fresh, after, Some(path)).inspect_err(|_| discard(disk, &fresh))?;
+    if read(path).inspect_err(|_| discard(disk, &fresh))? != before {
         disk.remove(&fresh)?;
         return Ok(Replaced::Changed);
     }
-    match disk.exchange(&fresh, path) {
-        Ok(()) => {}
+    // They may have changed places though this was not known to reach the disk; then it is not ours that lies there.
+    if let Err(error) = disk.exchange(&fresh, path)
+        && read(&fresh).is_ok_and(|bytes| bytes == after)
+    {
         // Not every file system can.
-        Err(error) if rename::is_impossible(&error) => {
-            disk.rename(&fresh, path)?;
-            return Ok(Replaced::Done);
-        }
-        Err(error) => return Err(error),
+        let is_impossible = rename::is_impossible(&error);
+        let renamed = if is_impossible { disk.rename(&fresh, path) } else { Err(error) };
+        renamed.inspect_err(|_| discard(disk, &fresh))?;
+        return Ok(Replaced::Done);
     }
     let replaced = if read(&fresh)? == before {
         Replaced::Done
@@ -120,8 +121,13 @@ pub(crate) fn write(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()
     }
     let fresh = beside(path);
     remove_if_there(disk, &fresh)?;
-    disk.make(&fresh, bytes, None)?;
-    disk.rename(&fresh, path)
+    let written = disk.make(&fresh, bytes, None).and_then(|()| disk.rename(&fresh, path));
+    written.inspect_err(|_| discard(disk, &fresh))
+}
+
+/// Removes what was to take the place of a file, which may hold keys, when something has failed that is told instead.
+fn discard(disk: &dyn Disk, fresh: &Path) {
+    let _ = remove_if_there(disk, fresh);
 }
 
 pub(crate) fn remove_if_there(disk: &dyn Disk, path: &Path) -> io::Result<()> {

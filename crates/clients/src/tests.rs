@@ -4,6 +4,7 @@ mod again;
 mod back;
 mod corpus;
 mod dying;
+mod failing;
 mod gateways;
 mod generated;
 mod headers;
