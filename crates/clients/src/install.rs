@@ -7,16 +7,16 @@ use std::{
 };
 
 use crate::{
-    catalogue::{CLIENTS, Client},
+    catalogue::Client,
     disk::{self, Disk, RealDisk, Replaced},
     document::text_of,
     environment::Environment,
     error::ClientsError,
     ledger::{Change, Ledger, Record, Turn, hash},
     outcome::{Missing, Outcome, Restored, Run},
+    owners::Owners,
     plan::{self, FilePlan, Request},
     taking_out::{Taken, original, taken_out, without_ours},
-    undo::entries_of_install,
 };
 
 /// How often a file may change under our hands.
@@ -69,7 +69,8 @@ fn install_one(
             return Ok(plan);
         }
         let ledger = Ledger::load(&request.home)?;
-        let next = match written_down(disk, &request.home, &ledger, &plan) {
+        let owners = plan::clients_of(environment, &request.scope, &plan.target);
+        let next = match written_down(disk, &request.home, &ledger, &plan, owners) {
             Ok(next) => next,
             Err(error) => {
                 withdraw(disk, &request.home, &ledger, &plan)?;
@@ -100,8 +101,15 @@ fn written_down(
     home: &Path,
     ledger: &Ledger,
     plan: &FilePlan,
+    owners: Vec<String>,
 ) -> Result<Ledger, ClientsError> {
     let former = ledger.record(&plan.target);
+    let mut also = former.map(|record| record.also.clone()).unwrap_or_default();
+    also.extend(former.map(|record| record.client.clone()));
+    also.extend(owners);
+    also.sort();
+    also.dedup();
+    also.retain(|name| name != plan.client.name);
     let Base { bytes, changes, is_rebuilt } = base(former, plan);
     let mut made = former.map(|record| record.made.clone()).unwrap_or_default();
     if let Some((path, bytes)) = &plan.moved {
@@ -111,6 +119,7 @@ fn written_down(
     let mut next = ledger.clone();
     next.set(Record {
         client: plan.client.name.to_owned(),
+        also,
         path: plan.target.clone(),
         before: bytes.as_deref().map(hash).unwrap_or_default(),
         after: hash(&plan.after),
@@ -193,13 +202,13 @@ fn base(former: Option<&Record>, plan: &FilePlan) -> Base {
     {
         return Base { bytes: Some(original), changes, is_rebuilt: record.is_rebuilt };
     }
-    let undone = text_of(&plan.before).ok().map(|(bom, text)| {
-        let undone = without_ours(plan.client, record, text);
+    let undone = || {
+        let (bom, text) = text_of(&plan.before).ok()?;
+        let undone = without_ours(&Owners::of(record)?, record, text);
         let is_whole = undone.left.is_empty() && undone.strays.is_empty();
-        (is_whole, [bom, &undone.text].concat().into_bytes())
-    });
-    let bytes = undone.and_then(|(is_whole, bytes)| is_whole.then_some(bytes));
-    Base { bytes, changes, is_rebuilt: true }
+        is_whole.then(|| [bom, &undone.text].concat().into_bytes())
+    };
+    Base { bytes: undone(), changes, is_rebuilt: true }
 }
 
 pub(crate) fn uninstall_on(
@@ -218,7 +227,8 @@ pub(crate) fn uninstall_on(
         return Ok(Vec::new());
     }
     let _turn = Turn::take(home)?;
-    let is_meant = |record: &&Record| clients.is_empty() || clients.contains(&record.client);
+    let is_meant =
+        |record: &&Record| clients.is_empty() || clients.iter().any(|name| record.is_of(name));
     let records: Vec<Record> = Ledger::load(home)?.files.iter().filter(is_meant).cloned().collect();
     records.iter().map(|record| uninstall_one(disk, home, record, missing, run)).collect()
 }
@@ -230,8 +240,8 @@ fn uninstall_one(
     missing: Missing,
     run: Run,
 ) -> Result<Restored, ClientsError> {
-    let client = CLIENTS.iter().find(|client| client.name == record.client);
-    let title = client.map_or(record.client.as_str(), |client| client.title).to_owned();
+    let owners = Owners::of(record);
+    let title = owners.as_ref().map_or(record.client.clone(), Owners::titles);
     let restored = |outcome, difference| Restored {
         title: title.clone(),
         path: record.path.clone(),
@@ -258,22 +268,22 @@ fn uninstall_one(
                 return Ok(restored(Outcome::Refused(why), String::new()));
             }
         };
-        let Some(client) = client else {
+        let Some(owners) = &owners else {
             let why = "its client is not known any more".to_owned();
             return Ok(restored(Outcome::Refused(why), String::new()));
         };
-        let taken = match taken_out(client, record, &before) {
+        let taken = match taken_out(owners, record, &before) {
             Ok(taken) => taken,
             Err(why) => return Ok(restored(Outcome::Refused(why), String::new())),
         };
         let difference = {
             let masked = |bytes: &[u8]| {
                 let text = String::from_utf8_lossy(bytes).into_owned();
-                crate::diff::masked(client.form, &text, client)
+                crate::diff::masked(owners.form(), &text, owners.first)
             };
             crate::diff::unified(&record.path, &masked(&before), &masked(&taken.after))
         };
-        let still = still_there(client, &taken);
+        let still = still_there(owners, &taken);
         let loses_comments = taken.loses_comments;
         if run == Run::Dry {
             return Ok(Restored { still, loses_comments, ..restored(taken.outcome, difference) });
@@ -306,13 +316,13 @@ fn uninstall_one(
 }
 
 /// The names of the entries that start Forebay in a file that ours has been taken out of.
-fn still_there(client: &Client, taken: &Taken) -> Vec<String> {
+fn still_there(owners: &Owners, taken: &Taken) -> Vec<String> {
     // What is left of what is remembered is told otherwise.
     if matches!(taken.outcome, Outcome::Partly(_)) {
         return Vec::new();
     }
     let text = text_of(&taken.after).map_or("", |(_, text)| text);
-    let entries = entries_of_install(client, text).into_iter();
+    let entries = owners.entries_of_install(text).into_iter();
     entries.filter_map(|(mut place, _)| place.pop()).collect()
 }
 

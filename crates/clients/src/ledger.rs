@@ -40,8 +40,11 @@ pub(crate) struct Ledger {
 /// What was done to a file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// The client whose file it is, by its name.
+    /// The client that it was changed for last, by its name.
     pub(crate) client: String,
+    /// The others whose file it was, too, when it was changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also: Vec<String>,
     /// Where it really lies.
     pub(crate) path: PathBuf,
     /// The hash of the file without what was done; empty if that is not known to the byte.
@@ -76,6 +79,13 @@ pub(crate) struct Change {
     /// The servers that were moved behind a gateway, if this is what was done.
     #[serde(default)]
     pub(crate) moved: Vec<String>,
+}
+
+impl Record {
+    /// True if it is the file of the client of this name.
+    pub(crate) fn is_of(&self, name: &str) -> bool {
+        self.client == name || self.also.iter().any(|it| it == name)
+    }
 }
 
 impl Change {

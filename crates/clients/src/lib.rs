@@ -21,6 +21,7 @@ mod merge;
 mod moving;
 mod outcome;
 mod own;
+mod owners;
 mod plan;
 mod policy;
 mod restoration;

@@ -283,6 +283,12 @@ pub(crate) fn servers_file(
     Ok((home.join("clients").join(name), text_of_file(servers).into_bytes()))
 }
 
+/// True if this file of ours has servers of this client's.
+pub(crate) fn is_file_of(client: &Client, path: &Path) -> bool {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    stem.and_then(|stem| Some(stem.rsplit_once('-')?.0 == client.name)).unwrap_or_default()
+}
+
 /// True if a text in it holds something that clients put the value of a variable in the place of.
 fn has_variables(value: &Value) -> bool {
     match value {

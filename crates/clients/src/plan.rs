@@ -177,10 +177,17 @@ pub fn by_hand(environment: &Environment) -> Vec<(&'static str, PathBuf, &'stati
 /// What would become of all files that are there and meant.
 pub fn plan(environment: &Environment, request: &Request) -> Result<Vec<FilePlan>, ClientsError> {
     let files = files(environment, &request.clients, &request.scope)?;
-    Ok(files
-        .into_iter()
-        .map(|(client, path)| of_file(environment, request, client, &path))
-        .collect())
+    let mut planned: Vec<FilePlan> = Vec::new();
+    for (client, path) in files {
+        // Of clients that share a file, each finds what was planned for those before it.
+        let found = read(&path).map(|(target, bytes)| {
+            let earlier = planned.iter().rfind(|plan| plan.target == target);
+            let bytes = earlier.map_or(bytes, |plan| plan.after.clone());
+            (target, bytes)
+        });
+        planned.push(of_found(environment, request, client, &path, found));
+    }
+    Ok(planned)
 }
 
 /// The files of these clients that are there.
@@ -208,7 +215,9 @@ pub(crate) fn files(
         for path in paths {
             // A link that leads nowhere is told of; what is not there is no client's.
             let is_there = fs::symlink_metadata(&path).is_ok();
-            if is_there && !found.iter().any(|(_, known)| *known == path) {
+            let is_known =
+                |(of, known): &(&Client, PathBuf)| of.name == client.name && *known == path;
+            if is_there && !found.iter().any(is_known) {
                 found.push((client, path));
             }
         }
@@ -216,12 +225,38 @@ pub(crate) fn files(
     Ok(found)
 }
 
-/// What would become of a file.
+/// The names of all clients whose file this is.
+pub(crate) fn clients_of(environment: &Environment, scope: &Scope, target: &Path) -> Vec<String> {
+    let all = files(environment, &[], scope).unwrap_or_default();
+    let leads_there = |path: &Path| path.canonicalize().is_ok_and(|it| it == target);
+    let meant = all.iter().filter(|(_, path)| leads_there(path));
+    meant.map(|(client, _)| client.name.to_owned()).collect()
+}
+
+/// What would become of a file as it is.
 pub(crate) fn of_file(
     environment: &Environment,
     request: &Request,
     client: &'static Client,
     path: &Path,
+) -> FilePlan {
+    of_found(environment, request, client, path, read(path))
+}
+
+/// Where a file really lies, and what is in it.
+fn read(path: &Path) -> io::Result<(PathBuf, Vec<u8>)> {
+    let target = path.canonicalize()?;
+    let bytes = disk::read(&target)?;
+    Ok((target, bytes))
+}
+
+/// What would become of a file in which this was found.
+fn of_found(
+    environment: &Environment,
+    request: &Request,
+    client: &'static Client,
+    path: &Path,
+    found: io::Result<(PathBuf, Vec<u8>)>,
 ) -> FilePlan {
     let mut plan = FilePlan {
         title: client.title,
@@ -236,12 +271,7 @@ pub(crate) fn of_file(
         changes: Vec::new(),
         moved: None,
     };
-    let read = || -> io::Result<(PathBuf, Vec<u8>)> {
-        let target = path.canonicalize()?;
-        let bytes = disk::read(&target)?;
-        Ok((target, bytes))
-    };
-    match read() {
+    match found {
         Ok((target, bytes)) => {
             plan.target = target;
             plan.before.clone_from(&bytes);

@@ -104,7 +104,10 @@ pub fn survey(
             logins: Vec::new(),
             gateway_reads: reads,
         };
-        plan::plan(environment, &request).unwrap_or_default()
+        let files = plan::files(environment, &[], &request.scope).unwrap_or_default();
+        let planned =
+            files.iter().map(|(client, path)| plan::of_file(environment, &request, client, path));
+        planned.collect::<Vec<FilePlan>>()
     };
     let own = plans(Scope::User);
     let offers = |plan: &&FilePlan| lack(plan).is_none();

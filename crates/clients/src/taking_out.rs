@@ -13,9 +13,10 @@ use crate::{
     merge, moving,
     outcome::{LeftOver, Outcome, Remains},
     own::Own,
+    owners::Owners,
     plan::OURS,
     tables::nothing_twice,
-    undo::{Undone, by_members, entries_of_install, undo},
+    undo::{Undone, by_members, undo},
     value::{Value, same},
 };
 
@@ -37,9 +38,10 @@ pub(crate) fn original(record: &Record) -> Option<Vec<u8>> {
 }
 
 /// Takes ours out of the file that holds `before`, or says why that cannot be done.
-pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Result<Taken, String> {
+pub(crate) fn taken_out(owners: &Owners, record: &Record, before: &[u8]) -> Result<Taken, String> {
+    let form = owners.form();
     let now = hash(before);
-    let edits = edits(client, record)?;
+    let edits = edits(owners, record)?;
     let whole = if now == record.before {
         Some((before.to_vec(), Outcome::Nothing))
     } else {
@@ -54,16 +56,16 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
         Some((bytes, _)) => (bytes, None),
         None => {
             let (_, text) = text_of(before)?;
-            let root = client.form.read(text).map_err(|error| error.told(text))?;
-            nothing_twice(&root, client)?;
-            (before.to_vec(), Some(without_ours(client, record, text)))
+            let root = form.read(text).map_err(|error| error.told(text))?;
+            owners.all().try_for_each(|client| nothing_twice(&root, client))?;
+            (before.to_vec(), Some(without_ours(owners, record, text)))
         }
     };
     let (bom, text) = text_of(&bytes)?;
     let Some(Undone { text: mut made, left, strays }) = undone else {
         let made = edits.iter().try_fold(text.to_owned(), |text, edit| edit.put(&text));
         let made = made?;
-        let loses_comments = is_one_lost(client.form, &record.changes, &made);
+        let loses_comments = is_one_lost(form, &record.changes, &made);
         let after = [bom, &made].concat().into_bytes();
         return Ok(Taken { after, left: None, outcome: Outcome::EntryByEntry, loses_comments });
     };
@@ -77,8 +79,8 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
         .filter(|it| !left.iter().any(|left| left.place == it.place))
         .cloned()
         .collect();
-    let loses_comments = is_one_lost(client.form, &undone, &made);
-    let names = left_over(client.form, &made, &left, &strays);
+    let loses_comments = is_one_lost(form, &undone, &made);
+    let names = left_over(form, &made, &left, &strays);
     let outcome = match (names.is_empty(), after == before) {
         (false, _) => Outcome::Partly(names),
         (true, true) => Outcome::Nothing,
@@ -94,16 +96,16 @@ pub(crate) fn taken_out(client: &Client, record: &Record, before: &[u8]) -> Resu
 }
 
 /// A text without what was done to its file, with the layout that it had where that can be kept.
-pub(crate) fn without_ours(client: &Client, record: &Record, text: &str) -> Undone {
-    let undone = undo(client, text, &record.changes);
+pub(crate) fn without_ours(owners: &Owners, record: &Record, text: &str) -> Undone {
+    let undone = undo(owners, text, &record.changes);
     let Some(original) = original(record) else { return undone };
     let Ok((_, copy)) = text_of(&original) else { return undone };
     let is_moved = record.changes.iter().any(|change| !change.moved.is_empty());
     let laid_out = (is_moved && undone.left.is_empty())
-        .then(|| as_laid_out(client.form, record, copy, text, &undone.text))
+        .then(|| as_laid_out(owners.form(), record, copy, text, &undone.text))
         .flatten();
     // What was written so before anything was installed is somebody's own.
-    let known = entries_of_install(client, copy);
+    let known = owners.entries_of_install(copy);
     let is_known = |place: &Place| known.iter().any(|(known, _)| known == place);
     Undone {
         text: laid_out.unwrap_or(undone.text),
@@ -173,7 +175,7 @@ fn as_laid_out(form: Form, record: &Record, copy: &str, now: &str, undone: &str)
 /// What somebody has changed in a gateway's file, and is to be in the client's.
 #[derive(Debug)]
 struct GatewayEdit<'a> {
-    client: &'a Client,
+    client: &'static Client,
     file: &'a Path,
     table: Place,
     name: String,
@@ -182,7 +184,7 @@ struct GatewayEdit<'a> {
 }
 
 /// What was changed in files that were made for gateways.
-fn edits<'a>(client: &'a Client, record: &'a Record) -> Result<Vec<GatewayEdit<'a>>, String> {
+fn edits<'a>(owners: &Owners, record: &'a Record) -> Result<Vec<GatewayEdit<'a>>, String> {
     let mut found = Vec::new();
     for (file, known) in &record.made {
         let is_changed = disk::read(file).is_ok_and(|bytes| hash(&bytes) != *known);
@@ -190,6 +192,8 @@ fn edits<'a>(client: &'a Client, record: &'a Record) -> Result<Vec<GatewayEdit<'
         let made_it = |change: &&Change| change.servers_file().as_ref() == Some(file);
         let change = record.changes.iter().rfind(made_it);
         let Some(change) = change.filter(|_| is_changed) else { continue };
+        let is_its = |client: &&Client| moving::is_file_of(client, file);
+        let client = owners.all().find(is_its).unwrap_or(owners.first);
         let now = moving::servers_in(file)?;
         let empty = Value::Table(Vec::new());
         let before = change.before.as_ref().unwrap_or(&empty);

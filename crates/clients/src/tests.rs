@@ -10,6 +10,7 @@ mod generated;
 mod headers;
 mod others;
 mod secrets;
+mod shared;
 mod switches;
 
 use std::{

@@ -9,6 +9,7 @@ use crate::{
     form::Form,
     ledger::Change,
     own::Own,
+    owners::Owners,
     plan::OURS,
     restoration::in_its_words,
     tables::tables,
@@ -39,8 +40,8 @@ enum Step {
 }
 
 /// Undoes changes, the last first. The text can be read.
-pub(crate) fn undo(client: &Client, text: &str, changes: &[Change]) -> Undone {
-    let form = client.form;
+pub(crate) fn undo(owners: &Owners, text: &str, changes: &[Change]) -> Undone {
+    let form = owners.form();
     let (mut text, mut left) = (text.to_owned(), Vec::new());
     for change in changes.iter().rev() {
         match step(form, &text, change) {
@@ -52,7 +53,7 @@ pub(crate) fn undo(client: &Client, text: &str, changes: &[Change]) -> Undone {
     }
     left.reverse();
     let known: Vec<Place> = left.iter().map(|change| change.place.clone()).collect();
-    let (text, strays) = elsewhere(client, text, changes, &known);
+    let (text, strays) = elsewhere(owners, text, changes, &known);
     Undone { text, left, strays }
 }
 
@@ -74,15 +75,15 @@ pub(crate) fn entries_of_install(client: &Client, text: &str) -> Vec<(Place, Val
 /// Undoes what was done to entries that somebody has given another name, or written a second time. Returns, too, the
 /// places of those that nothing is known of; `known` are left out of these.
 fn elsewhere(
-    client: &Client,
+    owners: &Owners,
     mut text: String,
     changes: &[Change],
     known: &[Place],
 ) -> (String, Vec<Place>) {
-    let form = client.form;
+    let form = owners.form();
     let mut seen = known.to_vec();
     for _ in 0..MAX_STEPS {
-        let entries = entries_of_install(client, &text);
+        let entries = owners.entries_of_install(&text);
         let Some((place, now)) = entries.into_iter().find(|(place, _)| !seen.contains(place))
         else {
             break;
