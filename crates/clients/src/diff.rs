@@ -237,6 +237,7 @@ pub(crate) fn shortest<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::CLIENTS;
 
     #[test]
     fn a_patch_shows_what_goes_and_comes_with_what_is_around_it() {
@@ -250,5 +251,40 @@ mod tests {
              line 20\n"
         );
         assert_eq!(unified(Path::new("file"), &before, &before), "");
+    }
+
+    fn masked_of(client: &str, text: &str) -> String {
+        let client = CLIENTS.iter().find(|it| it.name == client).unwrap();
+        masked(client.form, text, client)
+    }
+
+    #[test]
+    fn every_table_of_a_list_in_toml_is_masked() {
+        let text = r#"[[hooks]]
+token = "s3cret"
+name = "one"
+
+[[hooks.steps]]
+args = ["--api-key", "s3cret"]
+
+[hooks.steps.env]
+PLACE = "s3cret"
+
+[[hooks.steps]]
+password = "s3cret"
+
+[[hooks]]
+token = "s3cret"
+
+[mcp_servers.a]
+command = "a"
+
+[[mcp_servers.a.more]]
+api_key = "s3cret"
+
+[[mcp_servers.a.more]]
+env = { PLACE = "s3cret" }
+"#;
+        assert_eq!(masked_of("codex", text), text.replace("s3cret", "***"));
     }
 }

@@ -26,6 +26,7 @@ const MAX_DEPTH: u32 = 80;
 struct Header {
     path: Place,
     span: Range<usize>,
+    opens: Part<'static>,
 }
 
 /// `a.b = 1`, on a line or in an inline table.
@@ -52,6 +53,15 @@ enum Within {
     },
 }
 
+/// What a part of a file puts into the tree.
+#[derive(Debug, Clone, Copy)]
+enum Part<'a> {
+    Table,
+    /// One more table of a list.
+    Item,
+    Value(&'a Node),
+}
+
 #[derive(Debug, Default)]
 struct Parts {
     headers: Vec<Header>,
@@ -61,11 +71,14 @@ struct Parts {
 pub(crate) fn read(text: &str) -> Result<Node, Unreadable> {
     let parts = parts(text)?;
     let mut root = Node { span: 0..text.len(), shape: Shape::Table(Vec::new()) };
-    for header in &parts.headers {
-        put(&mut root, &header.path, &header.span, None);
-    }
-    for assignment in parts.assignments.iter().filter(|it| it.within == Within::Lines) {
-        put(&mut root, &assignment.path, &assignment.span, Some(&assignment.value));
+    let headers = parts.headers.iter().map(|it| (&it.path, &it.span, it.opens));
+    let lines = parts.assignments.iter().filter(|it| it.within == Within::Lines);
+    let lines = lines.map(|it| (&it.path, &it.span, Part::Value(&it.value)));
+    let mut all: Vec<_> = headers.chain(lines).collect();
+    // Which table of a list is meant depends on what stands before.
+    all.sort_by_key(|(_, span, _)| span.start);
+    for (path, span, part) in all {
+        put(&mut root, path, span, part);
     }
     Ok(root)
 }
@@ -183,24 +196,37 @@ impl Parts {
     }
 }
 
-/// Puts a value where it belongs in the tree, or a table that a header opens.
-fn put(node: &mut Node, path: &[String], span: &Range<usize>, value: Option<&Node>) {
-    // What lies in a list of tables is nothing that servers are written in.
-    let Shape::Table(members) = &mut node.shape else { return };
+/// Puts a part where it belongs in the tree.
+fn put(node: &mut Node, path: &[String], span: &Range<usize>, part: Part<'_>) {
     let Some((key, rest)) = path.split_first() else { return };
+    let members = match &mut node.shape {
+        Shape::Table(members) => members,
+        // What follows `[[a]]` and is said of `a` is said of this one table.
+        Shape::List(items) => {
+            if let Some(last) = items.last_mut() {
+                last.span.end = span.end;
+                put(last, path, span, part);
+            }
+            return;
+        }
+        Shape::Text(_) | Shape::Plain(_) => return,
+    };
+    let empty = || Node { span: span.clone(), shape: Shape::Table(Vec::new()) };
     let at = members.iter().position(|member| member.key == *key).unwrap_or_else(|| {
-        let empty = Node { span: span.clone(), shape: Shape::Table(Vec::new()) };
-        members.push(Member { key: key.clone(), span: span.clone(), value: empty });
+        members.push(Member { key: key.clone(), span: span.clone(), value: empty() });
         members.len() - 1
     });
     let member = &mut members[at];
     member.span = member.span.start.min(span.start)..member.span.end.max(span.end);
-    match value {
-        Some(value) if rest.is_empty() => member.value = value.clone(),
-        Some(_) | None => {
-            member.value.span = member.span.clone();
-            put(&mut member.value, rest, span, value);
-        }
+    if let (Part::Value(value), []) = (part, rest) {
+        member.value = value.clone();
+        return;
+    }
+    member.value.span = member.span.clone();
+    match (part, &mut member.value.shape) {
+        (Part::Item, Shape::List(items)) if rest.is_empty() => items.push(empty()),
+        (Part::Item, first) if rest.is_empty() => *first = Shape::List(vec![empty()]),
+        (Part::Table | Part::Item | Part::Value(_), _) => put(&mut member.value, rest, span, part),
     }
 }
 
@@ -243,11 +269,13 @@ impl Reader<'_> {
         while let Some(kind) = self.peek() {
             match kind {
                 EventKind::StdTableOpen | EventKind::ArrayTableOpen => {
+                    let is_of_list = kind == EventKind::ArrayTableOpen;
+                    let opens = if is_of_list { Part::Item } else { Part::Table };
                     let start = self.next_span().start;
                     let (path, _) = self.key();
                     let end = self.next_span().end;
                     table.clone_from(&path);
-                    self.parts.headers.push(Header { path, span: start..end });
+                    self.parts.headers.push(Header { path, span: start..end, opens });
                 }
                 EventKind::SimpleKey => {
                     self.assignment(&table, Within::Lines).ok_or_else(|| self.lost())?;
@@ -358,7 +386,7 @@ impl Reader<'_> {
                 &mut table,
                 &assignment.path[path.len()..],
                 &assignment.span,
-                Some(&assignment.value),
+                Part::Value(&assignment.value),
             );
         }
         table.span.end = self.next_span().end;
