@@ -47,12 +47,9 @@ impl Search {
     /// Looks at what is at `place`, and at all that is in it.
     fn through(&mut self, node: &Node, place: &mut Place) {
         match &node.shape {
-            Shape::Text(text) => self.text(node, &shown(text)),
+            Shape::Text(text) => self.word(node, &shown(text)),
             Shape::Plain(_) => {}
-            Shape::List(items) => match node.value().as_texts() {
-                Some(words) => self.words(items, &words),
-                None => items.iter().for_each(|item| self.through(item, place)),
-            },
+            Shape::List(items) => self.words(items, place),
             Shape::Table(members) => {
                 let has_names = self.named.contains(place);
                 for member in members {
@@ -71,17 +68,23 @@ impl Search {
     }
 
     /// The words of a command, or of any other list.
-    fn words(&mut self, items: &[Node], words: &[&str]) {
-        let owned: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let safe = command_without_secrets(&owned, shown);
-        for (item, safe) in items.iter().zip(safe) {
-            self.text(item, &safe);
+    fn words(&mut self, items: &[Node], place: &mut Place) {
+        let word = |item: &Node| match &item.shape {
+            Shape::Text(text) | Shape::Plain(text) => text.clone(),
+            Shape::List(_) | Shape::Table(_) => String::new(),
+        };
+        let words: Vec<String> = items.iter().map(word).collect();
+        for (item, safe) in items.iter().zip(command_without_secrets(&words, shown)) {
+            match &item.shape {
+                Shape::Text(_) | Shape::Plain(_) => self.word(item, &safe),
+                Shape::List(_) | Shape::Table(_) => self.through(item, place),
+            }
         }
     }
 
-    /// A text, which may be shown as `safe`.
-    fn text(&mut self, node: &Node, safe: &str) {
-        if matches!(&node.shape, Shape::Text(text) if text != safe) {
+    /// A text, or what else is one word, which may be shown as `safe`.
+    fn word(&mut self, node: &Node, safe: &str) {
+        if matches!(&node.shape, Shape::Text(word) | Shape::Plain(word) if word != safe) {
             // In quotes, as both notations write it.
             let text = serde_json::Value::from(safe).to_string();
             self.masks.push(Splice { range: node.span.clone(), text });
@@ -286,5 +289,13 @@ api_key = "s3cret"
 env = { PLACE = "s3cret" }
 "#;
         assert_eq!(masked_of("codex", text), text.replace("s3cret", "***"));
+    }
+
+    #[test]
+    fn words_are_masked_as_such_beside_what_is_no_text() {
+        let text = r#"{"mcpServers":{"a":{"command":"a","args":
+            ["--token", "s3cret", 5, "--password", 7341, {"token": "s3cret"}, ["--token", "s3cret"], "--port", 80, true]}}}"#;
+        let want = text.replace("s3cret", "***").replace("7341", r#""***""#);
+        assert_eq!(masked_of("cursor", text), want);
     }
 }
