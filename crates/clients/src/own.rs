@@ -4,6 +4,27 @@ use std::path::{Path, PathBuf};
 
 use crate::value::Value;
 
+/// Programs that start others, and their subcommands that do.
+const STARTERS: [&str; 21] = [
+    "npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "env", "sudo", "cmd",
+    "wsl", "op", "doppler", "exec", "dlx", "x", "tool", "run",
+];
+/// Options of theirs whose value is the next word.
+const VALUED: [&str; 12] = [
+    "--package",
+    "-p",
+    "--from",
+    "--with",
+    "--python",
+    "--directory",
+    "--project",
+    "--prefix",
+    "--env-file",
+    "--registry",
+    "-C",
+    "-u",
+];
+
 /// Forebay, as an entry starts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Own {
@@ -30,11 +51,11 @@ impl Own {
 
     /// One that starts a program with our name.
     fn by_name(words: &[&str]) -> Option<Self> {
-        // `npx -y forebay wrap …` and the like count, too.
-        let at = words.iter().take(4).position(|word| {
-            let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-            name == "forebay" || name == "forebay.exe" || name.starts_with("forebay@")
-        })?;
+        let at = program_at(words);
+        let name = file_name(words.get(at)?);
+        if !(name == "forebay" || name == "forebay.exe" || name.starts_with("forebay@")) {
+            return None;
+        }
         let mut rest = &words[at + 1..];
         // Each option that may stand before the subcommand, such as `--log-level`, has a value.
         while let Some(option) = rest.first().filter(|word| word.starts_with("--")) {
@@ -107,6 +128,33 @@ impl Own {
     }
 }
 
+/// Where the program stands that is started in the end, by whatever stands before it: `npx -y forebay wrap …`.
+fn program_at(words: &[&str]) -> usize {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += match *word {
+            option if VALUED.contains(&option) => 2,
+            word if is_in_front(word) => 1,
+            _ => break,
+        };
+    }
+    at
+}
+
+/// True for a program that starts another, its subcommand, an option without a value or with it in the same word, and
+/// a variable that is set.
+fn is_in_front(word: &str) -> bool {
+    let stem = file_name(word).split('.').next().unwrap_or_default();
+    let is_starter = STARTERS.iter().any(|starter| stem.eq_ignore_ascii_case(starter));
+    let is_name = |text: &str| text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    let is_variable = word.split_once('=').is_some_and(|(name, _)| is_name(name));
+    is_starter || is_variable || word.starts_with('-') || word.eq_ignore_ascii_case("/c")
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +188,34 @@ mod tests {
         assert!(own(&["other", "gateway"]).is_none() && own(&["other", "wrap", "x"]).is_none());
         assert!(own(&["forebay", "--log-level"]).is_none());
         assert!(own(&["forebay", "stats"]).is_none() && own(&["uvx", "server"]).is_none());
+    }
+
+    #[test]
+    fn whoever_starts_forebay_for_an_entry_is_passed_over() {
+        for words in [
+            &["npx", "-y", "forebay@1.2", "wrap"][..],
+            &["uvx", "--from", "forebay==1.2", "forebay", "wrap"],
+            &["uv", "tool", "run", "--python=3.13", "forebay", "wrap"],
+            &["npm", "exec", "--yes", "--package", "forebay", "--", "forebay", "wrap"],
+            &["cmd", "/c", "npx", "-y", "forebay", "--log-level", "debug", "wrap"],
+            &["C:\\Program Files\\nodejs\\NPX.CMD", "forebay", "wrap"],
+            &["/usr/bin/env", "LANG=C", "/opt/a=b/forebay", "wrap"],
+            &["op", "run", "--env-file", ".env", "--", "forebay", "wrap"],
+        ] {
+            assert!(Own::of_words(words).is_some_and(|own| own.is_wrap()), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn an_argument_with_our_name_starts_nothing() {
+        for words in [
+            &["uv", "--directory", "/src/forebay", "serve"][..],
+            &["uv", "run", "--project", "forebay", "serve"],
+            &["npx", "-y", "server-of-files", "/src/forebay", "gateway"],
+            &["python", "server.py", "forebay", "serve"],
+            &["node", "/src/forebay", "serve"],
+        ] {
+            assert!(Own::of_words(words).is_none(), "{words:?}");
+        }
     }
 }
