@@ -117,10 +117,12 @@ pub(crate) fn add(text: &str, place: &[String], key: &str, value: &Value) -> Opt
     };
     // After what is said of the last member on its line.
     let end = last.span.end;
-    let rest = text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
+    let within = &text[end..table.span.end - 1];
+    let rest = within.split('\n').next().unwrap_or_default().trim_end();
     let said = rest.trim_start().strip_prefix(',').unwrap_or(rest.trim_start()).trim_start();
     let has_comma = rest.trim_start().starts_with(',');
-    let is_remark = said.starts_with("//") || (said.starts_with("/*") && said.ends_with("*/"));
+    let is_block = said.strip_prefix("/*").is_some_and(|said| said.ends_with("*/"));
+    let is_remark = said.starts_with("//") || is_block;
     // Where the comma stands on a line of its own, there is no telling what a remark is about.
     let is_plain = has_comma || comma_after(text, last, table).is_none();
     if !(is_remark && is_plain && indent(text, last.span.start).is_some()) {

@@ -491,3 +491,35 @@ fn a_comment_behind_the_entry_of_ours_stays() {
     );
     assert_eq!(fs::read_to_string(&path).unwrap(), want);
 }
+
+#[test]
+fn what_is_said_behind_the_table_of_servers_stays_behind_it() {
+    let opening = "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }";
+    for (closing, said, behind) in [
+        (
+            " /* of a */ }, /* of more */\n  \"more\": {}\n}\n",
+            ", /* of a */",
+            " }, /* of more */\n  \"more\": {}\n}\n",
+        ),
+        (
+            ", /* of a */ }, /* of more */\n  \"more\": {}\n}\n",
+            ", /* of a */",
+            ", }, /* of more */\n  \"more\": {}\n}\n",
+        ),
+        (" /*/\n of it */ } /* of all */\n}\n", ",", " /*/\n of it */ } /* of all */\n}\n"),
+    ] {
+        let machine = Machine::new();
+        let text = format!("{opening}{closing}");
+        let path = machine.place("cursor", "mcp.json", text.as_bytes());
+        assert_eq!(machine.install()[0].refusal, None, "{text}");
+        let now = fs::read_to_string(&path).unwrap();
+        let root = crate::json::read(&now).unwrap().value();
+        let servers = root.get("mcpServers").unwrap();
+        assert!(servers.get("a").is_some() && servers.get("forebay").is_some(), "{now}");
+        assert!(now.contains(&format!("\"--\", \"a\"] }}{said}\n")), "{now}");
+        assert!(now.ends_with(behind), "{now}");
+        fs::write(&path, format!("// mine\n{now}")).unwrap();
+        assert_eq!(*only_outcome(&machine.uninstall()), Outcome::EntryByEntry);
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("// mine\n{text}"));
+    }
+}
