@@ -57,6 +57,8 @@ pub enum Reason {
     Written(String),
     /// The client confines the server to files among which Forebay's are not.
     Sandboxed,
+    /// The client starts the server with a debugger, and knows how by its command.
+    Debugged,
     /// Values that the client puts in cannot be moved behind a gateway.
     Variables,
     /// By this key the client says which tools may be used, which a gateway cannot.
@@ -115,6 +117,10 @@ impl fmt::Display for Reason {
             }
             Self::Sandboxed => out.write_str(
                 "the client confines it to files among which those of Forebay are not",
+            ),
+            Self::Debugged => out.write_str(
+                "the client starts it with a debugger, for which its command must be the server's own; take \
+                 `dev.debug` out of it",
             ),
             Self::Variables => out.write_str(
                 "it has variables that the client fills in, which it does not behind a gateway",
@@ -183,6 +189,10 @@ pub(crate) fn entry(name: &str, node: &Node, form: &EntryForm, wrapping: Wrappin
     let is_on = |key: &str| value.get(key) == Some(&Value::Plain("true".to_owned()));
     if is_on("sandboxEnabled") {
         return Entry::Left(Reason::Sandboxed);
+    }
+    let debugger = value.get("dev").and_then(|dev| present(dev, "debug"));
+    if debugger.is_some_and(is_in_force) {
+        return Entry::Left(Reason::Debugged);
     }
     let url = form.urls.iter().find(|key| present(&value, key).is_some());
     let made = match (present(&value, "command"), url) {

@@ -9,6 +9,7 @@ mod gateways;
 mod generated;
 mod headers;
 mod others;
+mod reasons;
 mod secrets;
 mod shared;
 mod switches;
