@@ -42,6 +42,8 @@ pub(crate) struct EntryForm {
     pub(crate) started_type: Option<&'static str>,
     /// What a server with a URL speaks if there is no `type`.
     pub(crate) untyped: Untyped,
+    /// The types with which the client tries both Streamable HTTP and SSE, as it does without one.
+    pub(crate) either: &'static [&'static str],
     pub(crate) headers: HeaderForm,
     /// What the client wants in every entry: which of the server's tools it offers.
     pub(crate) tools: Option<&'static str>,
@@ -123,6 +125,7 @@ const USUAL: EntryForm = EntryForm {
     urls: &["url"],
     started_type: Some("stdio"),
     untyped: Untyped::StreamableHttp,
+    either: &["remote"],
     headers: HeaderForm::Headers,
     tools: None,
 };
@@ -231,7 +234,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         form: Form::Json,
         tables: &[&["servers"]],
         newer_table: None,
-        entry: USUAL,
+        entry: EntryForm { either: &["http"], ..USUAL },
         policies: &[],
         switches: &[],
     },

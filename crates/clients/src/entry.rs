@@ -415,10 +415,10 @@ fn transport(value: &Value, url_key: &str, url: &str, form: &EntryForm) -> Resul
         },
     }
     let path = url.split(['?', '#']).next().unwrap_or(url).trim_end_matches('/');
-    // Clients that are told no type try both; by this name, it is the old one.
-    if present(value, "type").is_none_or(|kind| kind.as_text() == Some("remote"))
-        && path.ends_with("/sse")
-    {
+    let kind = present(value, "type").and_then(Value::as_text);
+    // Where the client tries both, it is the old one by this name.
+    let may_be_both = kind.is_none_or(|kind| form.either.contains(&kind));
+    if may_be_both && path.ends_with("/sse") {
         return Err(Reason::Transport("sse".to_owned()));
     }
     Ok(())

@@ -25,3 +25,22 @@ fn a_server_that_is_started_with_a_debugger_is_left_alone() {
         assert_eq!(fate("vscode", "mcp.json", &text), want, "{text}");
     }
 }
+
+#[test]
+fn a_url_that_is_named_after_the_old_transport_is_left_where_the_type_may_mean_both() {
+    let sse = || Fate::Left(Reason::Transport("sse".to_owned()));
+    for (client, table, kind, path, want) in [
+        ("vscode", "servers", "http", "sse", sse()),
+        ("vscode", "servers", "http", "sse/?a=b", sse()),
+        ("vscode", "servers", "http", "mcp", Fate::Wrap),
+        ("cursor", "mcpServers", "http", "sse", Fate::Wrap),
+        ("roo", "mcpServers", "streamable-http", "sse", Fate::Wrap),
+        ("opencode", "mcp", "remote", "sse", sse()),
+    ] {
+        let text = format!(
+            r#"{{"{table}":{{"near":{{"type":"{kind}","url":"http://localhost:1/{path}"}}}}}}"#
+        );
+        let name = if client == "opencode" { "opencode.json" } else { "mcp.json" };
+        assert_eq!(fate(client, name, &text), want, "{client}: {text}");
+    }
+}
