@@ -4,6 +4,7 @@
 
 use std::{fmt, path::Path};
 
+use forebay_text::is_secret_name;
 use serde::Serialize;
 
 use crate::{
@@ -97,8 +98,8 @@ impl fmt::Display for Reason {
             ),
             Self::PerhapsLogin(url) => write!(
                 out,
-                "it has no headers, so the client may be logged in there; `forebay auth login {url}`, or \
-                 name it with --server if it needs no login"
+                "it has no header with a login, so the client may be logged in there; `forebay auth \
+                 login {url}`, or name it with --server if it needs no login"
             ),
             Self::Transport(transport) => {
                 write!(out, "it speaks `{transport}`; Forebay speaks stdio and Streamable HTTP")
@@ -175,6 +176,9 @@ pub(crate) trait MayBeReached: fmt::Debug {
 /// The keys by which clients log in themselves.
 const LOGINS: [&str; 6] =
     ["oauth", "auth", "headersHelper", "authProviderType", "oauth_resource", "scopes"];
+
+/// Last words of headers that may let somebody in, though they are no secrets by such a name elsewhere: `sort_key`.
+const KEYS: [&str; 4] = ["key", "pat", "jwt", "signature"];
 
 /// Looks at the entry `name`.
 pub(crate) fn entry(name: &str, node: &Node, form: &EntryForm, wrapping: Wrapping<'_>) -> Entry {
@@ -353,7 +357,7 @@ fn remote(
     };
     let mut headers = Headers::of(value, form.headers, former)?;
     let is_near = url::is_near(url);
-    if headers.words.is_empty() && !is_near && !wrapping.may_be_reached.may_be_reached(name, url) {
+    if !headers.may_log_in() && !is_near && !wrapping.may_be_reached.may_be_reached(name, url) {
         return Err(Reason::PerhapsLogin(url::shown(url)));
     }
     // What is a key in a path cannot be told for certain.
@@ -470,6 +474,15 @@ impl Headers {
             }
         }
         Ok(made)
+    }
+
+    /// True if one of them may let somebody in.
+    fn may_log_in(&self) -> bool {
+        let names = self.words.iter().filter_map(|word| Some(word.split_once('=')?.0));
+        names.into_iter().any(|name| {
+            let last = name.rsplit(['-', '_']).next().unwrap_or(name);
+            is_secret_name(name) || KEYS.iter().any(|key| last.eq_ignore_ascii_case(key))
+        })
     }
 
     /// A header whose value the entry holds.

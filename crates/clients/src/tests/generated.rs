@@ -60,7 +60,7 @@ fn word() -> impl Strategy<Value = String> {
 fn server() -> impl Strategy<Value = Server> {
     let command = (word(), prop::option::of(prop::collection::vec(word(), 0..4)))
         .prop_map(|(program, arguments)| Way::Command { program, arguments });
-    let headers = prop::collection::vec(("[A-Z][a-z-]{0,6}", word()), 0..3);
+    let headers = prop::collection::vec(("([A-Z][a-z-]{0,6}|X-Key)", word()), 0..3);
     let url = ("(localhost:80|127\\.0\\.0\\.1|far\\.example)", headers)
         .prop_map(|(host, headers)| Way::Url { host, headers });
     let others = prop::collection::vec(("(timeout|trust|cwd|x-y)", any::<u8>()), 0..3);

@@ -16,7 +16,7 @@ use crate::{
 const TWO: &str = r#"{
   "mcpServers": {
     "a": { "command": "a", "args": ["1"] },
-    "b": { "url": "https://b.example/mcp", "headers": { "K": "secret" } }
+    "b": { "url": "https://b.example/mcp", "headers": { "X-Key": "secret" } }
   }
 }
 "#;
@@ -339,7 +339,7 @@ fn a_patch_shows_no_value_of_a_variable_or_a_header() {
     machine.place("cursor", "mcp.json", text.as_bytes());
     let plans = plan(&machine.environment(), &machine.request()).unwrap();
     let patch = plans[0].difference();
-    assert!(patch.contains("FOREBAY_HEADER_K") && patch.contains("***"), "{patch}");
+    assert!(patch.contains("FOREBAY_HEADER_X_KEY") && patch.contains("***"), "{patch}");
     assert!(!patch.contains("secret") && !patch.contains("hush"), "{patch}");
     machine.install();
     let told = uninstall(&machine.home(), &[], Missing::Keep, Run::Dry).unwrap();

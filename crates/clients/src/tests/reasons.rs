@@ -13,6 +13,54 @@ fn fate(client: &str, name: &str, text: &str) -> Fate {
 }
 
 #[test]
+fn a_header_that_lets_nobody_in_is_no_login() {
+    let of_json = |header: &str| {
+        let text = format!(
+            r#"{{"mcpServers":{{"far":{{"url":"https://far.example/mcp","headers":{{{header}}}}}}}}}"#
+        );
+        fate("cursor", "mcp.json", &text)
+    };
+    let of_codex = |line: &str| {
+        let text = format!("[mcp_servers.far]\nurl = \"https://far.example/mcp\"\n{line}\n");
+        fate("codex", "config.toml", &text)
+    };
+    let perhaps = Fate::Left(Reason::PerhapsLogin("https://far.example/mcp".to_owned()));
+    for header in [
+        "",
+        r#""X-MCP-Toolsets": "repos,secret_protection", "X-MCP-Readonly": "true""#,
+        r#""Accept": "application/json", "User-Agent": "me""#,
+        r#""X-Author": "me", "X-Monkey": "see""#,
+    ] {
+        assert_eq!(of_json(header), perhaps, "{header}");
+    }
+    for line in [
+        r#"http_headers = { "X-MCP-Readonly" = "true" }"#,
+        r#"env_http_headers = { "X-Team" = "TEAM" }"#,
+    ] {
+        assert_eq!(of_codex(line), perhaps, "{line}");
+    }
+    for header in [
+        r#""X-MCP-Readonly": "true", "authorization": "Bearer ${input:pat}""#,
+        r#""Cookie": "a=b""#,
+        r#""Proxy-Authorization": "Basic YTpi""#,
+        r#""X-API-Key": "k""#,
+        r#""CONTEXT7_API_KEY": "k""#,
+        r#""x-functions-key": "k""#,
+        r#""X-Key": "${env:KEY}""#,
+        r#""PRIVATE-TOKEN": "t""#,
+    ] {
+        assert_eq!(of_json(header), Fate::Wrap, "{header}");
+    }
+    for line in [
+        r#"bearer_token_env_var = "T""#,
+        r#"http_headers = { "X-Key" = "k" }"#,
+        r#"env_http_headers = { "X-Api-Key" = "K" }"#,
+    ] {
+        assert_eq!(of_codex(line), Fate::Wrap, "{line}");
+    }
+}
+
+#[test]
 fn a_server_that_is_started_with_a_debugger_is_left_alone() {
     for (more, want) in [
         (r#""dev":{"watch":"src/**","debug":{"type":"node"}}"#, Fate::Left(Reason::Debugged)),
