@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::value::Value;
 
 /// Programs that start others, and their subcommands that do.
-const STARTERS: [&str; 21] = [
-    "npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "env", "sudo", "cmd",
-    "wsl", "op", "doppler", "exec", "dlx", "x", "tool", "run",
+const STARTERS: [&str; 26] = [
+    "npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "mise", "asdf",
+    "volta", "fnm", "env", "dotenvx", "sudo", "cmd", "wsl", "op", "doppler", "exec", "dlx", "x",
+    "tool", "run",
 ];
 /// Options of theirs whose value is the next word.
 const VALUED: [&str; 12] = [
@@ -200,6 +201,7 @@ mod tests {
             &["cmd", "/c", "npx", "-y", "forebay", "--log-level", "debug", "wrap"],
             &["C:\\Program Files\\nodejs\\NPX.CMD", "forebay", "wrap"],
             &["/usr/bin/env", "LANG=C", "/opt/a=b/forebay", "wrap"],
+            &["mise", "exec", "--", "forebay", "wrap"],
             &["op", "run", "--env-file", ".env", "--", "forebay", "wrap"],
         ] {
             assert!(Own::of_words(words).is_some_and(|own| own.is_wrap()), "{words:?}");
