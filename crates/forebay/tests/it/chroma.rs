@@ -161,7 +161,8 @@ fn what_is_put_there_is_found_by_how_near_it_is() {
         got["metadatas"][0],
         json!({
             "dataset": dataset(1).as_str(), "passage": 1, "principal": "local", "server": "git",
-            "tool": "git_log", "kept": 1_794_987_547_931_i64, "title": "document 1", "model": "a-model",
+            "tool": "git_log", "kept": 1_794_987_547_931_i64, "bytes": 4096, "title": "document 1",
+            "model": "a-model",
         })
     );
 }
