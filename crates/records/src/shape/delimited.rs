@@ -1,9 +1,11 @@
 //! CSV and its kin: fields between commas, tabs, semicolons or bars, under a header or not.
 
+mod heading;
+
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::around::{Around, BEFORE, FOOTER};
-use crate::table::{Raw, Records, has_form};
+use crate::table::{Raw, Records};
 
 /// How much is looked at to tell the form.
 const LOOKED_AT_BYTES: usize = 64 * 1024;
@@ -43,7 +45,7 @@ pub(super) fn records<'a, R: Records<'a>>(
             return (!table.is_mostly_skipped()).then_some(table);
         }
         if names.is_empty() {
-            let is_header = is_header(&record);
+            let is_header = heading::is_one(&record, &text[offset(&reader)..], delimiter);
             names = column_names(&record, is_header);
             if is_header {
                 continue;
@@ -156,25 +158,6 @@ fn may_be_cells(head: &[u8], delimiter: u8) -> bool {
     memchr::memchr(0x1B, head).is_none()
         && !lines().all(reads_like_text)
         && lines().filter(|line| is_json(line)).count() * 2 < lines().count()
-}
-
-/// True if a first record names the columns: none with a number, and most of them at all.
-fn is_header(record: &ByteRecord) -> bool {
-    let filled = || record.iter().map(<[u8]>::trim_ascii).filter(|name| !name.is_empty());
-    let is_name = |name: &[u8]| {
-        std::str::from_utf8(name).is_ok_and(|name| name.parse::<f64>().is_err())
-            && !has_form(name, b"9999-99-99")
-            && !is_size(name)
-            && !name.starts_with(b"http")
-    };
-    filled().all(is_name) && filled().count() * 2 > record.len()
-}
-
-/// True if a text is a number with a unit, such as `4.0K` or `12%`.
-fn is_size(text: &[u8]) -> bool {
-    let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    let digits = text.iter().take_while(|byte| is_digit(byte)).count();
-    digits > 0 && matches!(&text[digits..], b"K" | b"M" | b"G" | b"T" | b"B" | b"%")
 }
 
 fn column_names(record: &ByteRecord, is_header: bool) -> Vec<Vec<u8>> {
