@@ -99,9 +99,14 @@ impl Switchboard {
         }
     }
 
-    /// Keeps a request until the upstreams have settled.
+    /// Keeps a request until the upstreams have settled, or for as long as is of use.
     fn wait(&mut self, asking: Asking, now: Instant) {
-        let until = now + PATIENCE;
+        let is_by_name =
+            matches!(asking.method.as_str(), "tools/call" | "prompts/get" | "resources/read");
+        // Nothing is unknown while an upstream that may have it is being started.
+        let opening = self.members.iter().filter(|it| is_by_name && it.state == State::Starting);
+        let open = opening.filter_map(|it| it.opens_by).max();
+        let until = open.map_or(now, |open| open.max(now)) + PATIENCE;
         self.waiting.push(Waiting { asking, until });
         self.timers.insert((until, Timer::Patience));
         self.answer_waiting(now);

@@ -331,10 +331,18 @@ fn a_name_that_stands_alone_is_found_when_the_lists_are_there() {
     let mut script = Script::with(Prefix::WhereNeeded, &["a", "b"]);
     assert!(told(&script.client(&call(1, "y", Era::Legacy)), "client").is_empty());
     script.opens("a", Era::Legacy, &["x"]);
+    // It may be a tool of the one that is still being started.
+    assert!(told(&script.later(10), "client").is_empty());
     let heard = script.opens("b", Era::Legacy, &["x", "y"]);
     assert!(told(&heard, "b").iter().any(|line| line.contains(r#""name":"y""#)), "{heard:?}");
     let heard = script.client(&call(2, "nothing", Era::Legacy));
     assert!(told(&heard, "client")[0].contains("Unknown tool: nothing"));
+
+    let mut script = Script::with(Prefix::WhereNeeded, &["a", "b"]);
+    script.client(&call(1, "y", Era::Legacy));
+    script.opens("a", Era::Legacy, &["x"]);
+    let heard = script.later(3_600);
+    assert!(told(&heard, "client")[0].contains("Unknown tool: y"), "{heard:?}");
 }
 
 #[test]
