@@ -53,7 +53,11 @@ fn printed(inspector: &[String], era: &str, url: &str) -> Printed {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(&inspector[0]);
         command.args(&inspector[1..]).args([url, "--transport", "http", "--protocol-era", era]);
-        command.args(["--format", "json"]).args(arguments).env("HOME", home.path());
+        // Many start at once on a machine that is busy.
+        command
+            .args(["--format", "json", "--connect-timeout", "60000"])
+            .args(arguments)
+            .env("HOME", home.path());
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
