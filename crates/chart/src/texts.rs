@@ -27,12 +27,13 @@ pub(crate) fn clean(text: &str) -> String {
     cleaned
 }
 
-/// Returns the name of a category, also if it is empty or missing.
+/// Returns the name of a category, also if it is empty or missing, or has nothing that can be seen.
 pub(crate) fn name(text: Option<&str>) -> String {
     match text.map(clean) {
         None => "(null)".to_owned(),
-        Some(text) if text.is_empty() => "(empty)".to_owned(),
-        Some(text) => text,
+        Some(_) if text == Some("") => "(empty)".to_owned(),
+        Some(cleaned) if cleaned.is_empty() => "(blank)".to_owned(),
+        Some(cleaned) => cleaned,
     }
 }
 

@@ -245,8 +245,12 @@ pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A text in SQL. One with line breaks is on one line: a form of a browser would change them.
+/// A text in SQL. One with line breaks is on one line: a form of a browser would change them. SQL has no zero bytes.
 pub fn literal(text: &str) -> String {
+    if text.contains('\0') {
+        let parts: Vec<String> = text.split('\0').map(literal).collect();
+        return format!("({})", parts.join(" || chr(0) || "));
+    }
     let plain = text.replace('\'', "''");
     if !plain.contains(['\n', '\r']) {
         return format!("'{plain}'");
@@ -260,9 +264,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_with_line_breaks_is_on_one_line() {
+    fn a_text_with_line_breaks_or_zero_bytes_can_be_written() {
         assert_eq!(literal("it's a \\n"), r"'it''s a \n'");
         assert_eq!(literal("it's\r\n\\"), r"E'it''s\r\n\\'");
+        assert_eq!(literal("a\0b"), "('a' || chr(0) || 'b')");
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub enum StoreError {
         most: usize,
     },
     /// There is no dataset with that name.
-    #[error("there is no dataset `{0}`; it may have been removed by age or quota")]
+    #[error("there is no dataset `{0}`; it may have been deleted, or removed by age or quota")]
     Unknown(DatasetId),
     /// No free name was found.
     #[error("no free name for a dataset was found")]

@@ -132,7 +132,7 @@ impl Desk {
                 let meant = meant.filter(|it| it != id);
                 let meant = meant.map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
                 Err(ToolError::NotFound(format!(
-                    "There is no dataset {id}{}; it may have been removed by age.{meant} \
+                    "There is no dataset {id}{}; it may have been deleted, or removed by age.{meant} \
                      list-saved-datasets shows those that there are.",
                     forebay_query::among(self.viewer.scope)
                 )))

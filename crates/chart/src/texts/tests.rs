@@ -15,7 +15,7 @@ fn what_cannot_be_seen_is_gone() {
 #[test]
 fn empty_and_missing_names_differ() {
     assert_eq!(name(None), "(null)");
-    assert_eq!(name(Some(" \n")), "(empty)");
+    assert_eq!((name(Some("")).as_str(), name(Some(" \n")).as_str()), ("(empty)", "(blank)"));
     assert_eq!(name(Some("null")), "null");
 }
 

@@ -126,6 +126,11 @@ impl Condition {
         Self::new(field, operator(name)?, value)
     }
 
+    /// True if the field is held against a regular expression.
+    pub(super) fn is_pattern(&self) -> bool {
+        self.operator == Operator::Matches
+    }
+
     /// What the field is held against, as a text.
     pub(super) fn held_against(&self) -> String {
         plain(&self.value)

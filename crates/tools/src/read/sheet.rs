@@ -97,6 +97,12 @@ pub fn sheet(
 fn unfit(error: ToolError, table: &Table<'_>, page: &Page) -> ToolError {
     const SAID: [&str; 3] = ["Conversion Error", "invalid timestamp", "invalid date"];
     let ToolError::Query(QueryError::Refused(said)) = &error else { return error };
+    if let Some(why) = said.strip_prefix("Invalid Input Error: ")
+        && let Some(pattern) = page.filter.iter().find(|it| it.is_pattern())
+    {
+        let pattern = pattern.held_against();
+        return ToolError::Refused(format!("{pattern} is not a regular expression: {why}"));
+    }
     if !SAID.iter().any(|it| said.contains(it)) {
         return error;
     }
@@ -115,7 +121,13 @@ fn unfit(error: ToolError, table: &Table<'_>, page: &Page) -> ToolError {
         _ => return error,
     };
     let (field, value) = (&condition.field, condition.held_against());
-    ToolError::Refused(format!("The field {field} holds {holds}; {value} is none of these."))
+    let is_whole = value.trim_start_matches('-').bytes().all(|it| it.is_ascii_digit());
+    let why = if is_whole && holds.contains("number") {
+        "has more digits than it can hold"
+    } else {
+        "is none of these"
+    };
+    ToolError::Refused(format!("The field {field} holds {holds}; {value} {why}."))
 }
 
 /// From so many rows before a page on, only what is sorted by is sorted, and the rest is looked up.
