@@ -20,6 +20,10 @@ use crate::{
 pub(crate) fn act(pages: &Pages, path: &str, form: &Given) -> Result<Response<Bytes>, Problem> {
     let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
     match steps.as_slice() {
+        ["dataset", id, "delete"] if form.get("confirmed").is_none() => {
+            let page = Confirmation::of(pages, id)?.render()?;
+            Ok(with(StatusCode::OK, "text/html; charset=utf-8", page.into()))
+        }
         ["dataset", id, what] => {
             let page = format!("/dataset/{id}");
             let back = back(form);

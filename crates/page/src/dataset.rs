@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Pages, problem::Problem};
+use crate::{Pages, problem::Problem, visible::named};
 
 /// How much of a call's arguments is shown.
 const ARGUMENTS_CHARS: usize = 2_000;
@@ -66,7 +66,7 @@ impl Pages {
     /// The dataset that a path names.
     pub(crate) fn dataset(&self, name: &str) -> Result<Dataset, Problem> {
         let id = DatasetId::parse(name)
-            .ok_or_else(|| Problem::missing(format!("{name} is not the name of a dataset.")))?;
+            .ok_or_else(|| Problem::missing(format!("There is no dataset {}.", named(name))))?;
         Ok(self.desk.dataset(&id)?)
     }
 

@@ -6,6 +6,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{problem::Problem, visible::named};
 
+/// What may be given more than once.
+const SEVERAL: [&str; 2] = ["where", "tag"];
+
 /// Names and values, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Given(Vec<(String, String)>);
@@ -74,7 +77,8 @@ impl Given {
         self.get(name).filter(|place| is_local(place))
     }
 
-    /// The same without what is empty. A name that is none of these is refused.
+    /// The same without what is empty. A name that is none of these is refused, and so is one that is given twice and
+    /// cannot be.
     pub(crate) fn only(&self, names: &[&str]) -> Result<Self, Problem> {
         if let Some((other, _)) = self.0.iter().find(|(name, _)| !names.contains(&name.as_str())) {
             let there_are = match names {
@@ -85,7 +89,14 @@ impl Given {
             let other = named(other);
             return Err(Problem::refused(format!("There is no parameter {other}: {there_are}")));
         }
-        Ok(Self(self.0.iter().filter(|(_, value)| !value.is_empty()).cloned().collect()))
+        let filled: Vec<(String, String)> =
+            self.0.iter().filter(|(_, value)| !value.is_empty()).cloned().collect();
+        let is_again = |at: &usize| filled[..*at].iter().any(|(name, _)| *name == filled[*at].0);
+        let again = (0..filled.len()).filter(is_again).map(|at| &filled[at].0);
+        if let Some(name) = again.into_iter().find(|name| !SEVERAL.contains(&name.as_str())) {
+            return Err(Problem::refused(format!("{name} is given more than once: give one.")));
+        }
+        Ok(Self(filled))
     }
 
     /// Refuses every name.
@@ -157,6 +168,10 @@ mod tests {
         assert_eq!(refused(&["tool", "day"]), "There is no parameter tol: there are tool and day.");
         assert_eq!(refused(&["tool"]), "There is no parameter tol: there is tool.");
         assert_eq!(refused(&[]), "There is no parameter tool: this page has none.");
+        let twice = Given::of("page=1&where=a&page=&where=b&page=2");
+        let refused = twice.only(&["where", "page"]).unwrap_err();
+        assert_eq!(refused.what(), "page is given more than once: give one.");
+        assert!(Given::of("page=&page=2&where=a&where=b").only(&["where", "page"]).is_ok());
         assert!(Given::of("=x").nothing().is_err() && Given::of("").nothing().is_ok());
     }
 

@@ -147,7 +147,7 @@ impl From<NotWritten> for Problem {
 
 /// A text for models, with what its names are called here.
 fn in_words_of_the_page(text: &str) -> String {
-    const NAMES: [(&str, &str); 12] = [
+    const NAMES: [(&str, &str); 13] = [
         (
             "Files are written by export-dataset, which `--tools full` offers.",
             "The links beside a result save it as a file.",
@@ -163,6 +163,7 @@ fn in_words_of_the_page(text: &str) -> String {
         ),
         ("read-saved-dataset tells what they are and", "The overview tells what they are and"),
         ("for what there is the tool list-saved-datasets", "for what there is the shelf"),
+        ("list-saved-datasets shows those that", "The shelf shows those that"),
         ("such as FROM dataset_k3v9x2ma.", "such as FROM dataset."),
         ("dataset_k3v9x2ma", "dataset"),
         ("list-saved-datasets", "the shelf"),

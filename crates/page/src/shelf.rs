@@ -286,6 +286,9 @@ fn filter(given: &Given) -> Result<(Filter, u64), Problem> {
     let start = |day: Date| day.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
     let text = |name| given.get(name).map(str::to_owned);
     let sorting = match given.get("sort") {
+        Some(_) if given.get("q").is_some() => {
+            return Err(Problem::refused("A search has an order of its own: leave sort or q out."));
+        }
         None | Some("time") => Sorting::Newest,
         Some("size") => Sorting::Largest,
         Some(other) => {

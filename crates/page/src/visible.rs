@@ -5,13 +5,18 @@
 
 use forebay_text::is_deceptive;
 
-/// What stands in the place of a text without any letter.
+/// What stands in the place of an empty text.
 const EMPTY: &str = "“empty”";
 
 /// A name, or a short text that stands by itself.
 pub(crate) fn named(text: impl AsRef<str>) -> String {
     let text = text.as_ref();
-    if text.trim().is_empty() { EMPTY.to_owned() } else { visible(text) }
+    match text.trim() {
+        _ if text.is_empty() => EMPTY.to_owned(),
+        // Blanks alone differ from nothing, and from each other.
+        "" => text.chars().map(by_number).collect(),
+        _ => visible(text),
+    }
 }
 
 /// A text with its lines and tabs, and with numbers for what cannot be seen.
@@ -20,11 +25,12 @@ pub(crate) fn visible(text: impl AsRef<str>) -> String {
     if !text.chars().any(is_hidden) {
         return text.to_owned();
     }
-    let shown = |letter: char| match letter {
-        hidden if is_hidden(hidden) => format!("⟨U+{:04X}⟩", u32::from(hidden)),
-        plain => plain.to_string(),
-    };
+    let shown = |letter| if is_hidden(letter) { by_number(letter) } else { String::from(letter) };
     text.chars().map(shown).collect()
+}
+
+fn by_number(letter: char) -> String {
+    format!("⟨U+{:04X}⟩", u32::from(letter))
 }
 
 /// Those between the parts of one emoji, or of one word in some scripts, belong to what is seen.
@@ -40,7 +46,7 @@ mod tests {
     fn what_cannot_be_seen_is_shown() {
         assert_eq!(visible("a\u{202e}b\u{7}"), "a⟨U+202E⟩b⟨U+0007⟩");
         assert_eq!(visible("größe\n\t👩\u{200d}💻"), "größe\n\t👩\u{200d}💻");
-        assert_eq!((named(""), named(" \t")), (EMPTY.to_owned(), EMPTY.to_owned()));
+        assert_eq!((named("").as_str(), named(" \t").as_str()), (EMPTY, "⟨U+0020⟩⟨U+0009⟩"));
         assert_eq!(named("\u{202e}txt"), "⟨U+202E⟩txt");
     }
 }

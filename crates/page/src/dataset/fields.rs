@@ -99,13 +99,13 @@ impl Fields {
         let table = given.get("table").unwrap_or_default().to_owned();
         let names = forebay_query::table_names(&dataset);
         let index = names.iter().position(|name| name.eq_ignore_ascii_case(&table));
-        let index = index.ok_or_else(|| Problem::missing(format!("There is no table {table}.")))?;
-        if super::tables(&dataset).is_empty() {
-            // Why it has no table is told by whoever would read one.
+        if index.is_none() || super::tables(&dataset).is_empty() {
+            // Why there is no table is told by whoever would read it.
             let extent = Extent { columns: 0..1, max_bytes: 1 };
             let none = Page { part: Part::page(1, 1), ..Page::default() };
             sheet(&pages.desk, (dataset.id(), &table), &none, &extent, asker)?;
         }
+        let index = index.unwrap_or_default();
         let facts = dataset.facts().tables().get(index);
         let records = facts.map(|facts| facts.records);
         let records = records.or(dataset.metadata().description.record_count).unwrap_or_default();
@@ -120,7 +120,7 @@ impl Fields {
         let before = usize::try_from(page - 1).unwrap_or(usize::MAX).saturating_mul(PER_PAGE);
         if before > 0 && before >= total {
             let pages = counted(total.div_ceil(PER_PAGE) as u64, "page");
-            return Err(Problem::missing(format!(
+            return Err(Problem::refused(format!(
                 "There is no page {page}: the fields have {pages}."
             )));
         }
@@ -359,14 +359,17 @@ fn measure(
             Type::Known(Kind::Timestamp | Kind::Date) => format!("epoch({column})"),
             _ => column,
         };
+        // Large whole numbers lie too near to each other to be told apart as a DOUBLE.
+        let exact = if is_large(field) { "HUGEINT" } else { "DOUBLE" };
         let between = if index == 0 { "" } else { " UNION ALL " };
         let table = quoted(table);
         let _ = write!(
             sql,
-            "{between}SELECT {index}, least({BINS} - 1, CAST(floor((v - lo) / (hi - lo) * {BINS}) AS \
-             INTEGER)), count(*) FROM (SELECT CAST({value} AS DOUBLE) AS v FROM {table}), (SELECT \
-             CAST(min({value}) AS DOUBLE) AS lo, CAST(max({value}) AS DOUBLE) AS hi FROM {table}) \
-             WHERE v IS NOT NULL AND hi > lo AND isfinite(v) AND isfinite(hi - lo) GROUP BY 1, 2"
+            "{between}SELECT {index}, least({BINS} - 1, CAST(floor(CAST(v - lo AS DOUBLE) / (hi - lo) * \
+             {BINS}) AS INTEGER)), count(*) FROM (SELECT CAST({value} AS {exact}) AS v FROM {table}), \
+             (SELECT CAST(min({value}) AS {exact}) AS lo, CAST(max({value}) AS {exact}) AS hi FROM \
+             {table}) WHERE v IS NOT NULL AND hi > lo AND isfinite(CAST(v AS DOUBLE)) AND \
+             isfinite(CAST(hi - lo AS DOUBLE)) GROUP BY 1, 2"
         );
     }
     let query = Query { sql, dataset: Some(dataset.id().clone()), with_places: true };
@@ -387,6 +390,16 @@ fn measure(
         }
     }
     Ok(())
+}
+
+/// True for whole numbers some of which a DOUBLE does not have.
+fn is_large(field: &Field) -> bool {
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let is_beyond = |bound: &Option<String>| {
+        let number = bound.as_ref().and_then(|it| it.parse::<f64>().ok());
+        number.is_some_and(|it| it.abs() >= MOST)
+    };
+    field.kind == Type::Known(Kind::Integer) && (is_beyond(&field.min) || is_beyond(&field.max))
 }
 
 fn is_measured(field: &Field) -> bool {

@@ -118,7 +118,9 @@ pub(crate) fn answer(
         let operator = given.get("op").unwrap_or("eq");
         // What stood there for another operator says nothing about having none.
         let value = given.get("value").filter(|_| operator != "is_null");
-        let filter = Filter::of(field.to_owned(), operator, value.unwrap_or_default());
+        // Browsers send the line breaks of a name as those of a form.
+        let field = field.replace("\r\n", "\n");
+        let filter = Filter::of(field, operator, value.unwrap_or_default());
         let [field, operator, value] = OF_FORM;
         let kept = given.without(field).without(operator).without(value).only(&PARAMETERS)?;
         let dataset = pages.dataset(id)?;
@@ -176,7 +178,12 @@ impl Rows {
                 let ask = |page: &Page| sheet(&pages.desk, of, page, &extent, asker);
                 // Nothing may be wrong but that there is no such page.
                 let other = ask(&first).or_else(|_| {
-                    refused = filters.last().cloned();
+                    let is_refused = |condition: &&Condition| {
+                        let filter = vec![(*condition).clone()];
+                        ask(&Page { filter, sort: Vec::new(), ..first.clone() }).is_err()
+                    };
+                    let at = conditions.iter().position(|it| is_refused(&it));
+                    refused = at.and_then(|at| filters.get(at).cloned());
                     let all = Page { filter: Vec::new(), sort: Vec::new(), ..first };
                     Ok::<_, Problem>(Sheet { total: 0, ..ask(&all)? })
                 })?;

@@ -27,6 +27,8 @@ fn datasets_are_pinned_tagged_and_removed() {
     assert!(!entry(&ids[0]).unwrap().tags.iter().any(|tag| tag == "late"));
     assert_eq!(act("tag", "tag=%3Cscript%3E").head.status, 400);
     assert_eq!(act("explode", "").head.status, 404);
+    let asked = act("delete", "");
+    assert!(asked.head.status == 200 && asked.text.contains(&format!("Delete {}?", ids[0])));
     // Many at once, and only after they were asked for again.
     let chosen = format!("id={}&id={}&what=delete&back=/shelf", ids[0], ids[1]);
     let asked = page.post("/shelf", &chosen);

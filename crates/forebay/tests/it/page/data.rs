@@ -167,3 +167,66 @@ fn fields_without_a_column_are_told() {
         assert!(shown.contains("no column, and are only in the original"), "{path}");
     }
 }
+
+#[test]
+fn filters_take_every_value_and_name_what_was_refused() {
+    let text = |n: u64| match n % 4 {
+        0 => "a\0b",
+        1 => "",
+        2 => " ",
+        _ => "open",
+    };
+    let records =
+        (0..40).map(|n| json!({"id": n, "state": text(n), "new\nline": n % 2})).collect::<Vec<_>>();
+    let (page, id) = of_records(&json!(records));
+    let rows = |asked: &str| format!("/dataset/{id}/rows{asked}");
+    let facets = page.json(&rows(".json"))["facets"].clone();
+    let values = facets.as_array().unwrap().iter().find(|it| it["field"] == "state").unwrap();
+    for value in values["values"].as_array().unwrap() {
+        let filter = encoded(&format!("eq:state={}", value["value"].as_str().unwrap()));
+        assert_eq!(page.json(&rows(&format!(".json?where={filter}")))["total"], 10, "{value}");
+    }
+    let shown = page.get(&rows("")).text;
+    assert!(shown.contains("“empty”") && shown.contains("⟨U+0020⟩"), "{shown}");
+    for (filter, total) in [("in:id=[1,2,\"3\"]", 3), ("not_in:state=[\"open\",\"\"]", 20)] {
+        let filter = encoded(filter);
+        assert_eq!(page.json(&rows(&format!(".json?where={filter}")))["total"], total, "{filter}");
+    }
+    let refused = page.get(&rows("?where=in:id=1,2"));
+    assert_eq!(refused.head.status, 400);
+    assert!(refused.text.contains("takes a list in JSON"), "{}", refused.text);
+    // As a browser sends the form.
+    let moved = page.get(&rows("?field=new%0D%0Aline&op=eq&value=1"));
+    let to = moved.head.header("location").unwrap().replacen("/rows", "/rows.json", 1);
+    assert_eq!(page.json(&to)["total"], 20, "{to}");
+    // The one that was refused is the one to be changed.
+    let refused = page.get(&rows("?where=eq:id=abc&where=eq:state=open"));
+    assert!(refused.text.contains("abc is none of these"), "{}", refused.text);
+    assert!(refused.text.contains("name=\"value\" value=\"abc\""), "{}", refused.text);
+    for (asked, why) in [
+        ("where=matches:state=(", "is not a regular expression: missing"),
+        ("page=1&page=2", "page is given more than once"),
+    ] {
+        let refused = page.get(&rows(&format!("?{asked}")));
+        assert!(refused.head.status == 400 && refused.text.contains(why), "{}", refused.text);
+    }
+}
+
+#[test]
+fn large_whole_numbers_lie_where_they_are() {
+    let records = (0..1_200_u64)
+        .map(|n| json!({"large": (1_u64 << 53) + n, "larger": (1_u64 << 63) + n}))
+        .collect::<Vec<_>>();
+    let (page, id) = of_records(&json!(records));
+    let fields = page.json(&format!("/dataset/{id}/fields.json"))["fields"].clone();
+    for field in fields.as_array().unwrap() {
+        let counts: Vec<u64> = serde_json::from_value(field["ranges"].clone()).unwrap();
+        let even = 1_200 / counts.len() as u64;
+        assert_eq!(counts.iter().sum::<u64>(), 1_200, "{field}");
+        assert!(counts.iter().all(|count| count.abs_diff(even) <= 1), "{field}");
+    }
+    for asked in ["table=nothing", "page=9"] {
+        let refused = page.get(&format!("/dataset/{id}/fields?{asked}"));
+        assert_eq!(refused.head.status, 400, "{}", refused.text);
+    }
+}

@@ -67,6 +67,7 @@ impl Filter {
         let number = exact(&self.value).filter(|_| is_compared);
         let value = match (self.operator.as_str(), number) {
             ("is_null", _) => Value::Bool(self.has_none()?),
+            ("in" | "not_in", _) => self.list()?,
             (_, Some(number)) => Value::Number(number),
             (_, None) => Value::String(self.value.clone()),
         };
@@ -80,6 +81,17 @@ impl Filter {
             "false" => Ok(false),
             other => Err(Problem::refused(format!("is_null is true or false, not {other}."))),
         }
+    }
+
+    /// The values that the field is to be among.
+    fn list(&self) -> Result<Value, Problem> {
+        let list = serde_json::from_str(&self.value).ok().filter(Value::is_array);
+        list.ok_or_else(|| {
+            Problem::refused(format!(
+                "{0} takes a list in JSON, such as {0}:status=[\"open\",\"new\"].",
+                self.operator
+            ))
+        })
     }
 
     pub(super) fn told(&self) -> String {
@@ -138,6 +150,11 @@ mod tests {
         }
         assert_eq!(exact("18446744073709551616"), None);
         assert!(exact("18446744073709551615").is_some() && exact("1e3").is_some());
+        for (list, is_one) in [(r#"["a",1,null]"#, true), ("a,b", false), ("1", false), ("", false)]
+        {
+            let filter = Filter::of("status".to_owned(), "in", list);
+            assert_eq!(filter.condition().is_ok(), is_one, "{list}");
+        }
         assert!(Filter::read("nonsense").is_err() && Filter::read("eq:a").is_err());
         let empty = [Filter::read("eq:total=").unwrap()];
         let why = without_value(&empty, "Conversion Error: Could not convert string \"\" to INT64");
