@@ -16,8 +16,7 @@ use crate::{
     disk::{self, Disk},
     document::Place,
     error::ClientsError,
-    own::Own,
-    plan::OURS,
+    own::{OURS, Own},
     value::Value,
 };
 

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::value::Value;
 
+/// The name of the entry that is Forebay's own.
+pub(crate) const OURS: &str = "forebay";
+
 /// Programs that start others, and their subcommands that do.
 const STARTERS: [&str; 26] = [
     "npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "mise", "asdf",

@@ -2,10 +2,11 @@
 
 use crate::{
     catalogue::{CLIENTS, Client},
-    document::Place,
+    document::{Node, Place},
     form::Form,
     ledger::Record,
-    undo::entries_of_install,
+    own::Own,
+    tables::tables,
     value::Value,
 };
 
@@ -51,4 +52,19 @@ impl Owners {
         }
         found
     }
+}
+
+/// The entries that are written as `forebay install` writes them, and where.
+pub(crate) fn entries_of_install(client: &Client, text: &str) -> Vec<(Place, Value)> {
+    let Ok(root) = client.form.read(text) else { return Vec::new() };
+    let mut found = Vec::new();
+    for table in tables(&root, client).unwrap_or_default() {
+        for member in root.at(&table).map(Node::members).unwrap_or_default() {
+            let value = member.value.value();
+            if Own::of(&value).is_some_and(|own| own.is_of_install()) {
+                found.push(([table.as_slice(), std::slice::from_ref(&member.key)].concat(), value));
+            }
+        }
+    }
+    found
 }

@@ -16,16 +16,13 @@ use crate::{
     error::ClientsError,
     ledger::{Change, Ledger},
     moving,
-    own::Own,
+    own::{OURS, Own},
     policy,
     switches::Switches,
     tables::{projects, tables},
     value::Value,
     work::Work,
 };
-
-/// The name of the entry that is Forebay's own.
-pub(crate) const OURS: &str = "forebay";
 
 /// What is asked for.
 #[derive(Debug, Clone)]

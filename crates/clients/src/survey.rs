@@ -9,10 +9,10 @@ use crate::{
     document::{Member, Node, Place, text_of},
     environment::Environment,
     moving,
-    own::Own,
-    plan::{self, Fate, FilePlan, Mode, OURS, Request, Scope, ServerPlan},
+    own::{OURS, Own},
+    owners::entries_of_install,
+    plan::{self, Fate, FilePlan, Mode, Request, Scope, ServerPlan},
     tables::tables,
-    undo::entries_of_install,
 };
 
 /// A client's file and what is in it.

@@ -4,15 +4,12 @@
 //! file anew, what it says decides; where somebody has made an entry their own, it stays theirs.
 
 use crate::{
-    catalogue::Client,
     document::{Edit, Node, Place, Splice},
     form::Form,
     ledger::Change,
-    own::Own,
+    own::{OURS, Own},
     owners::Owners,
-    plan::OURS,
     restoration::in_its_words,
-    tables::tables,
     value::{Value, same},
 };
 
@@ -55,21 +52,6 @@ pub(crate) fn undo(owners: &Owners, text: &str, changes: &[Change]) -> Undone {
     let known: Vec<Place> = left.iter().map(|change| change.place.clone()).collect();
     let (text, strays) = elsewhere(owners, text, changes, &known);
     Undone { text, left, strays }
-}
-
-/// The entries that are written as `forebay install` writes them, and where.
-pub(crate) fn entries_of_install(client: &Client, text: &str) -> Vec<(Place, Value)> {
-    let Ok(root) = client.form.read(text) else { return Vec::new() };
-    let mut found = Vec::new();
-    for table in tables(&root, client).unwrap_or_default() {
-        for member in root.at(&table).map(Node::members).unwrap_or_default() {
-            let value = member.value.value();
-            if Own::of(&value).is_some_and(|own| own.is_of_install()) {
-                found.push(([table.as_slice(), std::slice::from_ref(&member.key)].concat(), value));
-            }
-        }
-    }
-    found
 }
 
 /// Undoes what was done to entries that somebody has given another name, or written a second time. Returns, too, the

@@ -102,7 +102,7 @@ impl Savings {
         let net_tokens = net(total.tokens_kept_out(), reply_tokens + definition_tokens);
         let by_day = by_day(&store.usage_by_day(days)?, &[replies, definitions].concat());
         #[expect(clippy::cast_precision_loss, reason = "money is told to the cent")]
-        let money = price.map(|price| (net_tokens as f64 / 1e4 * price).round() / 100.0);
+        let money = price.map(|price| net_tokens as f64 / 1e6 * price);
         Ok(Self {
             frame: Frame::new(Section::Savings, "Savings"),
             days,

@@ -202,7 +202,7 @@ fn filters_take_every_value_and_name_what_was_refused() {
     // The one that was refused is the one to be changed.
     let refused = page.get(&rows("?where=eq:id=abc&where=eq:state=open"));
     assert!(refused.text.contains("abc is none of these"), "{}", refused.text);
-    assert!(refused.text.contains("name=\"value\" value=\"abc\""), "{}", refused.text);
+    assert!(refused.text.contains("placeholder=\"value\" value=\"abc\""), "{}", refused.text);
     for (asked, why) in [
         ("where=matches:state=(", "is not a regular expression: missing"),
         ("page=1&page=2", "page is given more than once"),
