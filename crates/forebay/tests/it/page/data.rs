@@ -205,7 +205,7 @@ fn filters_take_every_value_and_name_what_was_refused() {
     assert!(refused.text.contains("placeholder=\"value\" value=\"abc\""), "{}", refused.text);
     for (asked, why) in [
         ("where=matches:state=(", "is not a regular expression: missing"),
-        ("page=1&page=2", "page is given more than once"),
+        ("page=1&page=2", "is given more than once"),
     ] {
         let refused = page.get(&rows(&format!("?{asked}")));
         assert!(refused.head.status == 400 && refused.text.contains(why), "{}", refused.text);
