@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::json;
+
 /// What stands between the name of an upstream and that of a tool.
 pub(crate) const SEPARATOR: &str = "__";
 
@@ -80,10 +82,11 @@ impl Tool {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Its definition under a name, as JSON.
+    /// Its definition under a name, as JSON without blanks: what is counted is what a model pays.
     pub(crate) fn definition(self, name: &str) -> String {
         let rest = self.text().trim().strip_prefix('{').unwrap_or_default();
-        format!("{{\"name\":{},{rest}", Value::from(name))
+        let rest = json::compact(rest.as_bytes());
+        format!("{{\"name\":{},{}", Value::from(name), String::from_utf8_lossy(&rest))
     }
 
     /// The names of its arguments.
@@ -117,12 +120,11 @@ impl Tool {
 mod tests {
     use super::*;
 
-    /// What a model pays for tools, as compact JSON.
+    /// What a model pays for tools.
     fn tokens(tools: &[Tool]) -> u64 {
-        let definitions = tools
-            .iter()
-            .map(|tool| -> Value { serde_json::from_str(&tool.definition(tool.name())).unwrap() });
-        forebay_records::tokens(&definitions.collect::<Value>().to_string())
+        let definitions: Vec<String> =
+            tools.iter().map(|tool| tool.definition(tool.name())).collect();
+        forebay_records::tokens(&definitions.join(","))
     }
 
     #[test]
