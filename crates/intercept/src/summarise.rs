@@ -225,6 +225,13 @@ impl Subject<'_> {
             1 => "; 1 line is no record".to_owned(),
             count => format!("; {count} lines are no records"),
         };
+        let repeated = match self.profile.repeated() {
+            0 => String::new(),
+            1 => "; 1 value is in no column, since its object has the name already".to_owned(),
+            count => format!(
+                "; {count} values are in no column, since their objects have the name already"
+            ),
+        };
         let place = harmless(&place, 200);
         let block = match self.dataset.payload_count() {
             1 => String::new(),
@@ -233,7 +240,7 @@ impl Subject<'_> {
         let of_parents = of_parents(table);
         let _ = writeln!(
             out,
-            "- Total records: {} ({format}{place}{skipped}{block}{of_parents})",
+            "- Total records: {} ({format}{place}{skipped}{repeated}{block}{of_parents})",
             table.records
         );
         let teller = self.teller(shares);
@@ -291,6 +298,10 @@ impl Subject<'_> {
             facts["records_at"] = harmless(&table.path, 200).into();
             if table.skipped > 0 {
                 facts["lines_skipped"] = table.skipped.into();
+            }
+            let repeated = self.profile.repeated();
+            if repeated > 0 {
+                facts["repeated_names"] = repeated.into();
             }
             let samples = table.samples.iter().take(shares.samples);
             let samples: Vec<String> = samples.map(|sample| shortened(sample)).collect();

@@ -273,6 +273,18 @@ fn of_several_blocks_it_is_said_which_one_is_described_and_where_the_others_are(
 }
 
 #[test]
+fn values_that_are_in_no_column_since_their_name_is_taken_are_told_with_their_number() {
+    let bench = Bench::new();
+    let records: Vec<String> =
+        (0..90).map(|index| format!(r#"{{"id":{index},"state":"open","state":"shut"}}"#)).collect();
+    let text = format!("[{}]", records.join(","));
+    let (replacement, _) = bench.kept(&json!({"content": [{"type": "text", "text": text}]}));
+    let summary = replacement["content"][0]["text"].as_str().unwrap();
+    let told = "90 values are in no column, since their objects have the name already";
+    assert!(summary.contains(&format!("- Total records: 90 (json; {told})")), "{summary}");
+}
+
+#[test]
 fn of_thousands_of_blocks_none_is_passed_over() {
     let bench = Bench::new();
     let block = |index: u32| json!({"type": "text", "text": format!("line {index}")});

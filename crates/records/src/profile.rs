@@ -105,6 +105,11 @@ impl Profile {
         self.main().map(|table| table.records)
     }
 
+    /// How many values are in no column of any table, since their object has the name already.
+    pub fn repeated(&self) -> u64 {
+        self.tables.iter().map(|table| table.repeated).sum()
+    }
+
     /// The fields' names and types.
     pub fn schema(&self) -> facts::Schema {
         let fields = self.main().map(Table::schema).unwrap_or_default();

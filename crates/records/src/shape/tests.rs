@@ -305,6 +305,24 @@ fn log_lines_have_a_time_a_level_and_a_message() {
 }
 
 #[test]
+fn values_of_a_name_that_their_object_has_already_are_counted() {
+    let repeated = |text: &str| contents(text).1.tables.iter().map(|it| it.repeated).sum::<u64>();
+    let once = r#"{"id":1,"in":{"a":1,"b":[{"x":1}]},"at":"x"}"#;
+    assert_eq!(repeated(&format!("[{once},{once}]")), 0);
+    let often =
+        r#"{"id":1,"in":{"a":1,"b":[{"x":1,"x":{"y":2}}],"a":2},"id":null,"\u0069d":[],"at":"x"}"#;
+    assert_eq!(repeated(&format!("[{once},{often}]")), 4, "escaped or not");
+    assert_eq!(repeated(&format!("{often}\n{once}\n{often}\n")), 8);
+    // In maps, too.
+    let keys: Vec<String> = (0..3_000).map(|key| format!(r#""key {key}":{key}"#)).collect();
+    let map = format!(r#"{{"id":1,"map":{{{},"key 2999":5}}}}"#, keys.join(","));
+    assert_eq!(repeated(&format!("[{map},{map}]")), 2);
+    // So many that they are read by several at once.
+    assert_eq!(repeated(&format!("[{}]", vec![often; 100_000].join(","))), 400_000);
+    assert_eq!(repeated("Name: a\nSize: 1\n\nName: b\nSize: 2\nSize: 3\n\nName: c\nSize: 4\n"), 1);
+}
+
+#[test]
 fn paragraphs_of_names_and_values_are_records() {
     let text = "Package: a\nVersion: 1.0\nDescription: short\n and long\n\nPackage: b\nVersion: 2.0\n\n\
         Package: c\nVersion: 3.0\nSize: 12\n";

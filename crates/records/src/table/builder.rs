@@ -36,6 +36,8 @@ pub struct Table {
     pub other_fields: usize,
     /// How much stands between the records that is none.
     pub skipped: u64,
+    /// How many values are in no column, since their object has the name already.
+    pub repeated: u64,
     /// Some records as they are written: the first, a typical one, extreme ones.
     pub samples: Vec<String>,
     /// Where it lies, if that is in the records of another table.
@@ -89,6 +91,7 @@ impl<'a> Builder<'a> {
     /// describe all their fields.
     pub(crate) fn merge(&mut self, later: Self) {
         self.reading.is_valid &= later.reading.is_valid;
+        self.reading.repeated += later.reading.repeated;
         self.samples.merge(&later.samples);
         self.fields.merge(later.fields, &mut self.reading);
     }
@@ -147,6 +150,7 @@ impl<'a> Builder<'a> {
             other_fields: self.fields.left_out(),
             fields: self.fields.finish(observed, &mut self.reading),
             skipped: self.skipped,
+            repeated: self.reading.repeated,
             samples: self.samples.chosen(),
             within: None,
             without: None,
@@ -198,6 +202,7 @@ impl Table {
             other_fields: (self.other_fields > 0).then_some(self.other_fields),
             observed: (self.observed < self.records).then_some(self.observed),
             skipped: (self.skipped > 0).then_some(self.skipped),
+            repeated: (self.repeated > 0).then_some(self.repeated),
             header: self.header.clone(),
             without: self.without.clone(),
             within: self.within.as_ref().map(Within::facts),

@@ -124,8 +124,8 @@ impl Collector {
     pub(super) fn see(&mut self, record: u64, raw: Raw<'_>, reading: &mut Reading) {
         match raw {
             Raw::Json(json) => drop(self.value(record, json, reading)),
-            Raw::Text(text) if self.is_first(record) => self.text(text, reading),
-            Raw::Cell(cell) if self.is_first(record) => self.cell(cell, reading),
+            Raw::Text(text) if self.is_first(record, reading) => self.text(text, reading),
+            Raw::Cell(cell) if self.is_first(record, reading) => self.cell(cell, reading),
             Raw::Text(_) | Raw::Cell(_) => {}
         }
     }
@@ -139,7 +139,7 @@ impl Collector {
         json: &'j [u8],
         reading: &mut Reading,
     ) -> Option<&'j [u8]> {
-        let is_first = self.is_first(record);
+        let is_first = self.is_first(record, reading);
         match json.first()? {
             b'"' => {
                 let (text, is_plain, after) = walk::text(json)?;
@@ -177,9 +177,10 @@ impl Collector {
 
     /// True if a record has no value for this field yet. Of several the first counts.
     #[inline]
-    fn is_first(&mut self, record: u64) -> bool {
+    fn is_first(&mut self, record: u64, reading: &mut Reading) -> bool {
         let is_first = mem::replace(&mut self.last_record, record) != record;
         self.occurrences += u64::from(is_first);
+        reading.repeated += u64::from(!is_first);
         is_first
     }
 

@@ -132,6 +132,8 @@ impl Found<'_> {
             fields: self.fields,
             other_fields: 0,
             skipped: 0,
+            // Told of the table that it lies in.
+            repeated: 0,
             samples: Vec::new(),
             without: None,
             within: Some(Within {

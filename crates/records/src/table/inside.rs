@@ -244,6 +244,7 @@ impl Maps {
             let key = text_of(key);
             // Of several with the same key, the first counts.
             if !self.seen.insert(hash(&key, true)) {
+                reading.repeated += 1;
                 rest = reading.skip(value)?.1;
                 continue;
             }

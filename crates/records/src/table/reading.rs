@@ -16,6 +16,8 @@ pub(super) struct Reading {
     pub(super) allowance: Allowance,
     /// All that was read was JSON to the last byte.
     pub(super) is_valid: bool,
+    /// How many values are passed over, since their object has the name already.
+    pub(super) repeated: u64,
     /// How deep in a record we are.
     depth: usize,
     /// How many members of objects in records have a place of their own.
@@ -24,7 +26,14 @@ pub(super) struct Reading {
 
 impl Reading {
     pub(super) fn new(rules: Rules) -> Self {
-        Self { rules, allowance: Allowance::default(), is_valid: true, depth: 0, members: 0 }
+        Self {
+            rules,
+            allowance: Allowance::default(),
+            is_valid: true,
+            repeated: 0,
+            depth: 0,
+            members: 0,
+        }
     }
 
     /// Splits the value at the front of `json` from what follows it, unread.

@@ -31,6 +31,7 @@ fn queries(fields: Vec<Field>) -> Vec<String> {
         fields,
         other_fields: 0,
         skipped: 0,
+        repeated: 0,
         samples: Vec::new(),
         within: None,
         without: None,
