@@ -51,6 +51,8 @@ const MAX_ACKNOWLEDGEMENT_BYTES: u64 = 64 * 1024;
 pub(crate) const INITIALIZE: &str = "initialize";
 pub(crate) const CANCELLED: &str = "notifications/cancelled";
 pub(crate) const PROGRESS: &str = "notifications/progress";
+/// Modern: a request that stays open, and hears of changes.
+pub(crate) const LISTEN: &str = "subscriptions/listen";
 /// Modern: a task's state changed; when it is completed, its result is inside.
 pub(crate) const TASK_CHANGED: &str = "notifications/tasks";
 
@@ -161,7 +163,7 @@ pub(crate) fn purpose(
         "tasks/get" => {
             origin(params.task_id).map_or(Purpose::Other, |origin| Purpose::TaskState { origin })
         }
-        "subscriptions/listen" => Purpose::Subscription,
+        LISTEN => Purpose::Subscription,
         _ => Purpose::Other,
     }
 }

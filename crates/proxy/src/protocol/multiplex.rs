@@ -10,7 +10,7 @@ use std::{
 
 use forebay_wire::{Envelope, Id, Kind, scan};
 
-use super::methods::{PROGRESS, subscription};
+use super::methods::{LISTEN, PROGRESS, subscription};
 use crate::{body::Source, limits};
 
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -39,6 +39,8 @@ pub(crate) struct Asked<W> {
     id: Id,
     token: Option<Id>,
     wants_log: bool,
+    /// It only listens, and asked for no log lines: they are not about it, however long it is open.
+    is_silent: bool,
     pub(crate) waiter: W,
 }
 
@@ -68,6 +70,7 @@ impl<W> Multiplex<W> {
         waiter: W,
     ) -> Option<(Id, Edits)> {
         let id = envelope.request()?;
+        let listens = matches!(envelope.kind(), Kind::Request { method: LISTEN, .. });
         let [written] = source.members(&(0..source.bytes()), ["id"]);
         self.last += 1;
         let alias = Id::parse(self.last.to_string().as_bytes())?;
@@ -86,6 +89,7 @@ impl<W> Multiplex<W> {
             id: id.clone(),
             token: token.and_then(|token| Id::parse(&token.scalar?)),
             wants_log: log_level.is_some(),
+            is_silent: listens && log_level.is_none(),
             waiter,
         };
         self.requests.insert(alias.clone(), asked);
@@ -119,10 +123,10 @@ impl<W> Multiplex<W> {
                 if written.is_some() {
                     return self.remark(written, |asked| Some(&asked.id));
                 }
-                // It does not say whose it is. With one request under way there is no doubt, if none
-                // that was cancelled can be meant; else it could tell one client of another's.
+                // It does not say whose it is. With one request under way that can be meant there is
+                // no doubt, if none that was cancelled can be; else it could tell one client of another's.
                 let is_in_doubt = self.may_speak_of_cancelled();
-                let mut open = self.requests.values();
+                let mut open = self.requests.values().filter(|it| !it.is_silent);
                 match (open.next(), open.next()) {
                     (Some(sole), None) if sole.wants_log && !is_in_doubt => {
                         Concerns::Remark(sole, Vec::new())
@@ -157,6 +161,9 @@ impl<W> Multiplex<W> {
     /// Nobody waits any more for this request; `false` if it has been answered.
     pub(crate) fn cancel(&mut self, alias: &Id) -> bool {
         let Some(asked) = self.requests.remove(alias) else { return false };
+        if asked.is_silent {
+            return true;
+        }
         self.first_after_cancel = self.last + 1;
         if asked.wants_log && self.cancelled.len() < limits::CANCELLED_REQUESTS {
             self.cancelled.insert(alias.clone());
@@ -337,6 +344,25 @@ mod tests {
         script.say(r#"{"id":2,"result":{}}"#);
         script.ask("c", r#"{"id":1,"method":"tools/call"}"#);
         assert_eq!(script.say(log), None, "who has not asked for it is not told");
+    }
+
+    #[test]
+    fn who_only_listens_keeps_no_log_from_others() {
+        let mut script = Script::default();
+        let loud = |method: &str| {
+            format!(
+                r#"{{"id":1,"method":"{method}","params":{{"_meta":{{"{LOG_LEVEL}":"info"}}}}}}"#
+            )
+        };
+        let log = r#"{"method":"notifications/message","params":{"data":"secret of a"}}"#;
+        script.ask("l", r#"{"id":"s","method":"subscriptions/listen"}"#);
+        assert_eq!(script.say(log), None, "who listens is not told either");
+        script.ask("a", &loud("tools/call"));
+        assert_eq!(script.say(log), heard("a", log));
+        assert!(script.0.cancel(&Id::parse(b"1").unwrap()));
+        assert_eq!(script.say(log), heard("a", log), "nor does one that has ended");
+        script.ask("m", &loud("subscriptions/listen"));
+        assert_eq!(script.say(log), None, "unless it asked for them");
     }
 
     #[test]

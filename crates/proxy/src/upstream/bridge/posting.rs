@@ -92,7 +92,7 @@ pub(super) fn requests(line: &Line) -> Vec<Id> {
 fn kind(envelope: &Envelope, source: Source<'_>) -> PostingKind {
     match envelope.kind() {
         Kind::Request { method: "initialize", .. } => PostingKind::Initialize,
-        Kind::Request { method: "subscriptions/listen", .. } => PostingKind::Subscription,
+        Kind::Request { method: methods::LISTEN, .. } => PostingKind::Subscription,
         Kind::Request { .. } => PostingKind::Call,
         Kind::Notification { method: "notifications/initialized" } => PostingKind::Initialized,
         Kind::Notification { method: methods::CANCELLED } => {

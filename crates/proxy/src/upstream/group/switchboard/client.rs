@@ -20,7 +20,7 @@ use crate::{
     body::{Body, Message, Payload, Source},
     protocol::{
         Era,
-        methods::{CANCELLED, PROGRESS},
+        methods::{CANCELLED, LISTEN, PROGRESS},
     },
     router::UpstreamName,
     session::cancelled_request,
@@ -82,7 +82,7 @@ impl Switchboard {
             "ping" => self.say(opening::answer(&asking.id, b"{}")),
             "initialize" | "server/discover" => self.wait(asking, now),
             "logging/setLevel" => self.set_log_level(&asking),
-            "subscriptions/listen" => self.subscribe(&asking, now),
+            LISTEN => self.subscribe(&asking, now),
             "tools/call" | "prompts/get" => self.ask_by_name(asking, now),
             "completion/complete" => self.ask_to_complete(asking, now),
             "resources/read" => self.ask_for_resource(asking, now),

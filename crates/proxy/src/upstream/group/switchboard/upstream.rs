@@ -580,7 +580,7 @@ impl Switchboard {
             self.members[member].listening = Some(alias);
             let params =
                 format!(r#"{{"notifications":{filter},"_meta":{{{}}}}}"#, self.client.meta());
-            self.tell(member, opening::request(alias, "subscriptions/listen", &params));
+            self.tell(member, opening::request(alias, methods::LISTEN, &params));
         }
     }
 }
