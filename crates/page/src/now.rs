@@ -117,8 +117,9 @@ impl Today {
 
     /// Each figure with what it counts.
     fn figures(&self) -> [(String, &'static str); 4] {
+        let results = if self.results == 1 { "result today" } else { "results today" };
         [
-            (grouped(self.results), "results today"),
+            (grouped(self.results), results),
             (grouped(self.captured), "of them kept"),
             (signed(self.tokens_kept_out, short), "tokens kept out today"),
             (format!("≤ {}", size(self.stored_bytes)), "on disk"),

@@ -138,7 +138,17 @@ fn told(Seen { standing, said }: &Seen, whose: &Whose<'_>) -> Finding {
             let why = last_error.as_deref().unwrap_or("it does not answer");
             let said = last_words::of(said).map(|said| format!("; {said}")).unwrap_or_default();
             let text = ended(&format!("{name} cannot be used: {why}{said}"));
-            found(State::Problem, text).mended_by(mend)
+            if !standing.is_late() {
+                return found(State::Problem, text).mended_by(mend);
+            }
+            // The first start of what `npx` or `uvx` runs may take minutes.
+            let text =
+                format!("{text} What has to be fetched first may be there by now: look again.");
+            let again = match whose {
+                Whose::Settings => mend,
+                Whose::Client(_) => "forebay doctor".to_owned(),
+            };
+            found(State::Problem, text).mended_by(again)
         }
     }
 }

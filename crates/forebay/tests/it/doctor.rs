@@ -241,7 +241,7 @@ fn servers_are_started_and_those_that_fail_say_why() {
         ("missing", "there is no file `/no/such/program`"),
         ("failing", "cannot be used: exited with code 3."),
         ("unset", "exited with code 1; it said: Error: DATABASE_URL is not set / see the manual."),
-        ("mute", "did not open within 1 s"),
+        ("mute", "did not open within 1 s. What has to be fetched first may be there by now: look again."),
     ]) {
         assert!(finding["text"].as_str().unwrap().contains(why), "{finding}");
         assert_eq!(finding["mend"], format!("forebay servers check {name}"));

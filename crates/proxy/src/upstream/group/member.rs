@@ -69,6 +69,16 @@ pub struct Standing {
     pub last_error: Option<String>,
 }
 
+/// How the error begins of one that took too long.
+pub(super) const LATE: &str = "did not open within";
+
+impl Standing {
+    /// True if it was given up because it took too long to open.
+    pub fn is_late(&self) -> bool {
+        self.last_error.as_deref().is_some_and(|why| why.starts_with(LATE))
+    }
+}
+
 /// A tool of an upstream's, as clients are offered it.
 #[derive(Debug, Clone)]
 pub struct OfferedTool {

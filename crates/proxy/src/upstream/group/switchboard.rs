@@ -29,7 +29,7 @@ use self::{changes::Subscription, input::Suspension};
 use super::{
     asking::Asking,
     lists::{self, Item, Kind, Merged},
-    member::{Member, MemberSettings, OfferedTool, Standing, State},
+    member::{LATE, Member, MemberSettings, OfferedTool, Standing, State},
     opening::{self, Client},
 };
 use crate::{
@@ -244,7 +244,7 @@ impl Switchboard {
                         let patience = it.settings.start_timeout.as_secs();
                         let how = match &it.refusal {
                             Some(why) => format!("refused to open: {why}"),
-                            None => format!("did not open within {patience} s"),
+                            None => format!("{LATE} {patience} s"),
                         };
                         self.effects.push(Effect::End(member));
                         self.ended(member, &how, now);
