@@ -18,13 +18,14 @@ fn main() {
     let commit = given
         .or_else(commit)
         .unwrap_or_else(|| "unknown, for it was built outside of its repository".to_owned());
-    println!("cargo:rustc-env=FOREBAY_COMMIT={commit}");
+    // `cargo run` hands these to the program, too: what begins with FOREBAY_ would be a setting.
+    println!("cargo:rustc-env=BUILT_COMMIT={commit}");
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let rustc = said(Command::new(rustc).arg("--version")).unwrap_or_default();
     let rustc = rustc.strip_prefix("rustc ").unwrap_or("unknown");
-    println!("cargo:rustc-env=FOREBAY_RUSTC={rustc}");
+    println!("cargo:rustc-env=BUILT_RUSTC={rustc}");
     for name in ["TARGET", "PROFILE"] {
-        println!("cargo:rustc-env=FOREBAY_{name}={}", env::var(name).unwrap_or_default());
+        println!("cargo:rustc-env=BUILT_{name}={}", env::var(name).unwrap_or_default());
     }
 }
 

@@ -27,10 +27,10 @@ impl Build {
     pub(crate) fn of_this_program() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            commit: env!("FOREBAY_COMMIT"),
-            target: env!("FOREBAY_TARGET"),
-            profile: env!("FOREBAY_PROFILE"),
-            rustc: env!("FOREBAY_RUSTC"),
+            commit: env!("BUILT_COMMIT"),
+            target: env!("BUILT_TARGET"),
+            profile: env!("BUILT_PROFILE"),
+            rustc: env!("BUILT_RUSTC"),
             duckdb: forebay_query::DUCKDB_VERSION,
             model: Local::is_inside().then_some(MODEL),
             catalog: forebay_store::CATALOG_VERSION,
