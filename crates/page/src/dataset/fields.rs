@@ -1,7 +1,5 @@
 //! The fields of a table: what is known of each, and how its values lie.
 
-use std::fmt::Write as _;
-
 use askama::Template;
 use forebay_query::{Query, quoted};
 use forebay_store::{
@@ -352,30 +350,27 @@ fn measure(
     if measured.is_empty() {
         return Ok(());
     }
-    let mut sql = String::new();
-    for (index, field) in measured.iter().enumerate() {
-        let column = quoted(field.column());
-        let value = match &field.kind {
-            Type::Known(Kind::Timestamp | Kind::Date) => format!("epoch({column})"),
-            _ => column,
-        };
-        // Large whole numbers lie too near to each other to be told apart as a DOUBLE.
-        let exact = if is_large(field) { "HUGEINT" } else { "DOUBLE" };
-        let between = if index == 0 { "" } else { " UNION ALL " };
-        let table = quoted(table);
-        let _ = write!(
-            sql,
-            "{between}SELECT {index}, least({BINS} - 1, CAST(floor(CAST(v - lo AS DOUBLE) / (hi - lo) * \
-             {BINS}) AS INTEGER)), count(*) FROM (SELECT CAST({value} AS {exact}) AS v FROM {table}), \
-             (SELECT CAST(min({value}) AS {exact}) AS lo, CAST(max({value}) AS {exact}) AS hi FROM \
-             {table}) WHERE v IS NOT NULL AND hi > lo AND isfinite(CAST(v AS DOUBLE)) AND \
-             isfinite(CAST(hi - lo AS DOUBLE)) GROUP BY 1, 2"
-        );
+    let table = quoted(table);
+    let select = |sql: String, most: usize| {
+        let query = Query { sql, dataset: Some(dataset.id().clone()), with_places: true };
+        let rows = pages.desk.service().select(&query, most as u64, u64::MAX, asker);
+        Ok::<_, Problem>(rows.map_err(forebay_tools::ToolError::from)?.rows)
+    };
+    // What is least and greatest stands in the file of the rows: with that known, all values are read once.
+    let bounds: Vec<String> = measured.iter().map(|field| bounds(field)).collect();
+    let bounds = select(format!("SELECT {} FROM {table}", bounds.join(", ")), 1)?;
+    let bounds: Vec<Option<String>> =
+        bounds.first().and_then(|row| serde_json::from_str(row).ok()).unwrap_or_default();
+    let counted = measured.iter().zip(bounds.chunks_exact(2)).enumerate();
+    let counted = counted.filter_map(|(index, (field, bounds))| {
+        let [Some(least), Some(greatest)] = bounds else { return None };
+        Some(format!("SELECT {index}, {}", in_ranges(field, &table, least, greatest)?))
+    });
+    let counted: Vec<String> = counted.collect();
+    if counted.is_empty() {
+        return Ok(());
     }
-    let query = Query { sql, dataset: Some(dataset.id().clone()), with_places: true };
-    let most = (BINS * measured.len()) as u64;
-    let rows = pages.desk.service().select(&query, most, u64::MAX, asker);
-    let rows = rows.map_err(forebay_tools::ToolError::from)?.rows;
+    let rows = select(counted.join(" UNION ALL "), BINS * measured.len())?;
     let counts =
         rows.iter().filter_map(|row| serde_json::from_str::<(usize, usize, u64)>(row).ok());
     for (index, bin, count) in counts {
@@ -390,6 +385,47 @@ fn measure(
         }
     }
     Ok(())
+}
+
+/// The least and the greatest of a field's numbers, as texts.
+fn bounds(field: &Field) -> String {
+    let column = quoted(field.column());
+    let bound =
+        |of: &str| format!("CAST({} AS VARCHAR)", number(field, &format!("{of}({column})")));
+    format!("{}, {}", bound("min"), bound("max"))
+}
+
+/// How many of a field's numbers lie in each range; `None` if there are no ranges between these two.
+fn in_ranges(field: &Field, table: &str, least: &str, greatest: &str) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "the least one is taken away exactly")]
+    let span = if is_large(field) {
+        greatest.parse::<i128>().ok()?.checked_sub(least.parse().ok()?)? as f64
+    } else {
+        greatest.parse::<f64>().ok()? - least.parse::<f64>().ok()?
+    };
+    if !(span > 0.0 && span.is_finite()) {
+        return None;
+    }
+    let column = quoted(field.column());
+    let (exact, value) = (exact(field), number(field, &column));
+    Some(format!(
+        "CAST(least({BINS} - 1, floor(CAST({value} - CAST('{least}' AS {exact}) AS DOUBLE) / CAST('{span}' AS \
+         DOUBLE) * {BINS})) AS UTINYINT), count(*) FROM {table} WHERE {column} IS NOT NULL GROUP BY 2"
+    ))
+}
+
+/// A value of a field as the number that its ranges are of.
+fn number(field: &Field, value: &str) -> String {
+    let exact = exact(field);
+    match &field.kind {
+        Type::Known(Kind::Timestamp | Kind::Date) => format!("CAST(epoch({value}) AS {exact})"),
+        _ => format!("CAST({value} AS {exact})"),
+    }
+}
+
+/// Large whole numbers lie too near to each other to be told apart as a DOUBLE.
+fn exact(field: &Field) -> &'static str {
+    if is_large(field) { "HUGEINT" } else { "DOUBLE" }
 }
 
 /// True for whole numbers some of which a DOUBLE does not have.
