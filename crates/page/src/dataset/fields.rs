@@ -51,6 +51,8 @@ pub(crate) struct Fields {
     /// Why there are no distributions.
     #[serde(skip_serializing_if = "Option::is_none")]
     unmeasured: Option<String>,
+    /// Of how many fields of numbers and times the distribution is not shown, since there are too many.
+    without_ranges: usize,
     #[serde(skip)]
     given: Given,
 }
@@ -122,13 +124,15 @@ impl Fields {
                 "There is no page {page}: the fields have {pages}."
             )));
         }
-        let mut unmeasured = None;
+        let (mut unmeasured, mut without_ranges) = (None, 0);
         let mut fields: Vec<Known> = fields.into_iter().skip(before).take(PER_PAGE).collect();
         if let Some(facts) = facts {
             let name = forebay_query::table_name(dataset.id(), &names[index]);
             // What is known of fields is shown without their charts, too.
-            let measured = measure(pages, &dataset, &name, facts, &mut fields, asker);
-            unmeasured = measured.err().map(|problem| problem.what().to_owned());
+            match measure(pages, &dataset, &name, facts, &mut fields, asker) {
+                Ok(left_out) => without_ranges = left_out,
+                Err(problem) => unmeasured = Some(problem.what().to_owned()),
+            }
         }
         let other_fields = facts.and_then(|facts| facts.other_fields).unwrap_or_default();
         let frame = Frame::new(Section::Shelf, format!("{} · fields", dataset.id()));
@@ -144,6 +148,7 @@ impl Fields {
             other_fields,
             fields,
             unmeasured,
+            without_ranges,
             given,
         })
     }
@@ -190,7 +195,11 @@ impl Fields {
     fn lacks(&self) -> Vec<String> {
         let fields = (self.other_fields > 0).then(|| without_column(self.other_fields));
         let why = self.unmeasured.as_ref().map(|why| format!("There are no distributions: {why}"));
-        fields.into_iter().chain(why).collect()
+        let more = (self.without_ranges > 0).then(|| {
+            let fields = counted(self.without_ranges as u64, "more field");
+            format!("The distribution of {fields} is not drawn: {MAX_CHARTS} on a page are.")
+        });
+        fields.into_iter().chain(why).chain(more).collect()
     }
 
     fn before(&self) -> Option<String> {
@@ -333,7 +342,7 @@ fn has_length(field: &Field) -> bool {
     matches!(field.kind, Type::Known(Kind::String | Kind::Url | Kind::Json) | Type::Other(_))
 }
 
-/// Counts how the values of numbers and times lie, of all fields at once.
+/// Counts how the values of numbers and times lie, of all fields at once. Returns of how many it is not counted.
 fn measure(
     pages: &Pages,
     dataset: &Dataset,
@@ -341,14 +350,15 @@ fn measure(
     facts: &facts::Table,
     known: &mut [Known],
     asker: &Asker,
-) -> Result<(), Problem> {
+) -> Result<usize, Problem> {
     let is_shown =
         |field: &&Field| known.iter().any(|it| it.depth == 0 && it.column == field.column());
     let measured = facts.fields.iter().filter(is_shown);
-    let measured = measured.filter(|field| is_measured(field)).take(MAX_CHARTS);
-    let measured: Vec<&Field> = measured.collect();
+    let mut measured: Vec<&Field> = measured.filter(|field| is_measured(field)).collect();
+    let left_out = measured.len().saturating_sub(MAX_CHARTS);
+    measured.truncate(MAX_CHARTS);
     if measured.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let table = quoted(table);
     let select = |sql: String, most: usize| {
@@ -368,7 +378,7 @@ fn measure(
     });
     let counted: Vec<String> = counted.collect();
     if counted.is_empty() {
-        return Ok(());
+        return Ok(left_out);
     }
     let rows = select(counted.join(" UNION ALL "), BINS * measured.len())?;
     let counts =
@@ -384,7 +394,7 @@ fn measure(
             *range += count;
         }
     }
-    Ok(())
+    Ok(left_out)
 }
 
 /// The least and the greatest of a field's numbers, as texts.

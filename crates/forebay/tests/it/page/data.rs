@@ -230,3 +230,18 @@ fn large_whole_numbers_lie_where_they_are() {
         assert_eq!(refused.head.status, 400, "{}", refused.text);
     }
 }
+
+#[test]
+fn of_many_numbers_it_is_said_how_many_are_not_drawn() {
+    let record = |n: u64| (0..11).map(|field| (format!("number {field}"), n.into())).collect();
+    let records: Vec<serde_json::Map<String, Value>> = (0..1_200).map(record).collect();
+    let (page, id) = of_records(&json!(records));
+    let told = page.json(&format!("/dataset/{id}/fields.json"));
+    let drawn = told["fields"].as_array().unwrap().iter().filter(|it| it["ranges"] != json!([]));
+    assert_eq!((drawn.count(), &told["without_ranges"]), (8, &json!(3)));
+    let text = page.get(&format!("/dataset/{id}/fields")).text;
+    assert!(
+        text.contains("The distribution of 3 more fields is not drawn: 8 on a page are."),
+        "{text}"
+    );
+}
