@@ -180,8 +180,7 @@ fn upstreams_that_are_killed_are_started_again() {
             eventually("all have theirs", || {
                 gateway.processes(victim).len() == processes_of(victim)
             });
-            gateway.kill(victim);
-            load.is_refused(victim);
+            load.is_refused(victim, || gateway.kill(victim));
             load.is_answered(&ALL);
         }
         for tree in TREES {
@@ -201,8 +200,7 @@ fn an_upstream_elsewhere_that_is_killed_is_found_again() {
     let gateway = Gateway::start();
     let calls = under_load(&gateway.forebay, &ALL, |load| {
         load.is_answered(&ALL);
-        gateway.kill_far();
-        load.is_refused(FAR);
+        load.is_refused(FAR, || gateway.kill_far());
         load.is_answered(&TREES);
         gateway.start_far();
         load.is_answered(&ALL);
@@ -223,8 +221,7 @@ fn calls_of_an_upstream_that_hangs_end_in_time() {
     let gateway = Gateway::start();
     let calls = under_load(&gateway.forebay, &ALL, |load| {
         load.is_answered(&ALL);
-        let stopped = gateway.signal("-STOP", "birch");
-        load.is_refused("birch");
+        let stopped = load.is_refused("birch", || gateway.signal("-STOP", "birch"));
         // Whoever calls another one meanwhile is answered.
         load.is_answered(&["ash", "cedar", FAR]);
         gateway.signal("-CONT", "birch");
@@ -431,11 +428,9 @@ fn memory_is_what_it_was_however_often_all_goes_wrong() {
             load.is_answered(&ALL);
             let (killed, hung) = (TREES[round % 3], TREES[(round + 1) % 3]);
             gateway.kill(killed);
-            gateway.signal("-STOP", hung);
-            load.is_refused(hung);
+            load.is_refused(hung, || gateway.signal("-STOP", hung));
             gateway.signal("-CONT", hung);
-            gateway.kill_far();
-            load.is_refused(FAR);
+            load.is_refused(FAR, || gateway.kill_far());
             gateway.start_far();
             gateway.rewrite(&[&ALL[..], &["dogwood"]].concat());
             let mut client = McpHttpClient::modern(&gateway.forebay);

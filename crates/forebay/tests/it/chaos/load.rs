@@ -110,17 +110,26 @@ impl Load<'_> {
     /// Waits until each of these upstreams has answered many more calls.
     pub(super) fn is_answered(&self, servers: &[&str]) {
         const MORE: u64 = 32;
-        self.grows("calls are answered", &self.answered, servers, MORE);
+        self.grows("calls are answered", &self.answered, servers, MORE, || ());
     }
 
-    /// Waits until calls of this upstream are refused.
-    pub(super) fn is_refused(&self, server: &str) {
-        self.grows("calls are refused", &self.refused, &[server], 1);
+    /// Has a fault happen, and waits until calls of this upstream are refused. They may be before the fault is
+    /// over, and no more afterwards.
+    pub(super) fn is_refused<T>(&self, server: &str, fault: impl FnOnce() -> T) -> T {
+        self.grows("calls are refused", &self.refused, &[server], 1, fault)
     }
 
-    fn grows(&self, what: &str, counters: &[AtomicU64], servers: &[&str], more: u64) {
+    fn grows<T>(
+        &self,
+        what: &str,
+        counters: &[AtomicU64],
+        servers: &[&str],
+        more: u64,
+        meanwhile: impl FnOnce() -> T,
+    ) -> T {
         let counts = || counters.iter().map(|counter| counter.load(Ordering::Relaxed));
         let before: Vec<u64> = counts().collect();
+        let done = meanwhile();
         let has_grown = || {
             let mut all = self.servers.iter().zip(counts().zip(&before));
             all.all(|(server, (now, before))| !servers.contains(server) || now >= before + more)
@@ -129,6 +138,7 @@ impl Load<'_> {
             self.is_right();
             has_grown()
         });
+        done
     }
 
     fn is_right(&self) {
