@@ -227,9 +227,9 @@ impl Subject<'_> {
         };
         let repeated = match self.profile.repeated() {
             0 => String::new(),
-            1 => "; 1 value is in no column, since its object has the name already".to_owned(),
+            1 => "; 1 value has a name that its object has already: the first counts".to_owned(),
             count => format!(
-                "; {count} values are in no column, since their objects have the name already"
+                "; {count} values have a name that their object has already: the first counts"
             ),
         };
         let place = harmless(&place, 200);

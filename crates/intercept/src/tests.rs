@@ -273,14 +273,14 @@ fn of_several_blocks_it_is_said_which_one_is_described_and_where_the_others_are(
 }
 
 #[test]
-fn values_that_are_in_no_column_since_their_name_is_taken_are_told_with_their_number() {
+fn values_whose_name_their_object_has_already_are_told_with_their_number() {
     let bench = Bench::new();
     let records: Vec<String> =
         (0..90).map(|index| format!(r#"{{"id":{index},"state":"open","state":"shut"}}"#)).collect();
     let text = format!("[{}]", records.join(","));
     let (replacement, _) = bench.kept(&json!({"content": [{"type": "text", "text": text}]}));
     let summary = replacement["content"][0]["text"].as_str().unwrap();
-    let told = "90 values are in no column, since their objects have the name already";
+    let told = "90 values have a name that their object has already: the first counts";
     assert!(summary.contains(&format!("- Total records: 90 (json; {told})")), "{summary}");
 }
 

@@ -105,7 +105,7 @@ impl Profile {
         self.main().map(|table| table.records)
     }
 
-    /// How many values are in no column of any table, since their object has the name already.
+    /// How many values do not count, since their object has the name already.
     pub fn repeated(&self) -> u64 {
         self.tables.iter().map(|table| table.repeated).sum()
     }

@@ -221,7 +221,7 @@ pub struct Table {
     pub path: String,
     /// How many records it has.
     pub records: u64,
-    /// How many values are in no column, since their object has the name already.
+    /// How many values do not count, since their object has the name already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<u64>,
     /// How much stands between the records that is none.

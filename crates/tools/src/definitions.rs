@@ -131,6 +131,8 @@ mod tests {
     fn definitions_cost_little() {
         let (core, all) = (tokens(&Tool::CORE), tokens(&Tool::ALL));
         assert!(core <= 600, "the core set has {core} tokens");
+        let readme = include_str!("../../../README.md");
+        assert!(readme.contains(&format!("definitions have {core} tokens")), "README: {core}");
         assert!(all <= 1_800, "all have {all} tokens");
         let with_jobs = all + tokens(&[Tool::RunStatus]);
         assert!(with_jobs <= 1_800, "with the one for jobs they have {with_jobs} tokens");

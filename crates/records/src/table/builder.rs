@@ -36,7 +36,7 @@ pub struct Table {
     pub other_fields: usize,
     /// How much stands between the records that is none.
     pub skipped: u64,
-    /// How many values are in no column, since their object has the name already.
+    /// How many values do not count, since their object has the name already.
     pub repeated: u64,
     /// Some records as they are written: the first, a typical one, extreme ones.
     pub samples: Vec<String>,

@@ -16,7 +16,7 @@ pub(super) struct Reading {
     pub(super) allowance: Allowance,
     /// All that was read was JSON to the last byte.
     pub(super) is_valid: bool,
-    /// How many values are passed over, since their object has the name already.
+    /// How many values do not count, since their object has the name already.
     pub(super) repeated: u64,
     /// How deep in a record we are.
     depth: usize,

@@ -39,7 +39,8 @@ fn is_name(cell: &str) -> bool {
 fn may_be_names(labels: &[&str]) -> bool {
     let numbers: Option<Vec<i64>> = labels.iter().map(|it| it.parse().ok()).collect();
     let follow = |numbers: Vec<i64>| {
-        numbers.len() >= ENOUGH && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1)
+        numbers.len() >= ENOUGH
+            && numbers.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]))
     };
     let is_alone = |label: &&str| is_year(label) || is_day(label) || label.ends_with('%');
     labels.iter().all(is_alone) || numbers.is_some_and(follow)
@@ -107,6 +108,7 @@ mod tests {
 
     #[test]
     fn numbers_may_be_names_where_a_name_stands_above_numbers() {
+        const FAR: &str = "id,9223372036854775806,9223372036854775807,-9223372036854775808";
         let rows = "1,7,0.5,20\n2,8,,30\n3,9,1e3,n/a\n4,7,2,50\n";
         for first in [
             "id,2023,2024,2025",
@@ -121,7 +123,9 @@ mod tests {
         }
         let places = "north,7,0.5,20\nsouth,8,1,30\nwest,9,1e3,40\n";
         assert!(is_heading(&format!("place,2022,2023,2024\n{places}")));
-        for first in ["id,5,6,9", "n/a,2023,2024,25", "5,2022,2023,7", "1,7,0.5,20", "id,7,id,8"] {
+        for first in
+            ["id,5,6,9", "n/a,2023,2024,25", "5,2022,2023,7", "1,7,0.5,20", "id,7,id,8", FAR]
+        {
             assert!(!is_heading(&format!("{first}\n{rows}")), "{first}");
         }
         for first in ["east,unknown,5,6", "east,7,2024,9", "east,2022,2023,9"] {
