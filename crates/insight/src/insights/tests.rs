@@ -478,8 +478,10 @@ fn a_structured_result_is_never_longer_by_what_was_said_of_it() {
     let bench = Bench::new(patient());
     // Of those that were replaced, how many told programs what was said, and how many did not.
     let (mut told, mut not_told) = (0, 0);
-    for count in 34..64 {
-        let order = |id| json!({"id": id, "note": "a note of some length for each"});
+    // Long words cost few tokens for their bytes: there is less room for what was said.
+    let notes = ["a note of some length for each", "internationalization responsibilities"];
+    for (count, note) in (34..64).flat_map(|count| notes.map(|note| (count, note))) {
+        let order = |id| json!({"id": id, "note": note});
         let data = json!({"orders": (1..=count).map(order).collect::<Vec<_>>()});
         for text in ["done".to_owned(), data.to_string()] {
             let result =
@@ -493,5 +495,5 @@ fn a_structured_result_is_never_longer_by_what_was_said_of_it() {
             *(if is_told { &mut told } else { &mut not_told }) += 1;
         }
     }
-    assert!(told > 5 && not_told > 0, "{told} and {not_told}");
+    assert!(told > 5 && not_told > 5, "{told} and {not_told}");
 }
