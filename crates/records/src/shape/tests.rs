@@ -317,6 +317,14 @@ fn values_of_a_name_that_their_object_has_already_are_counted() {
     let keys: Vec<String> = (0..3_000).map(|key| format!(r#""key {key}":{key}"#)).collect();
     let map = format!(r#"{{"id":1,"map":{{{},"key 2999":5}}}}"#, keys.join(","));
     assert_eq!(repeated(&format!("[{map},{map}]")), 2);
+    // One that came before it was seen that it is a map, and again behind that; the object before has others.
+    let again = map.replace("\"key 150\":150,", "");
+    let again = again.replace("\"key 2999\":5", "\"key 150\":150,\"key 3\":5");
+    let before = r#"{"id":0,"map":{"key 150":1,"key 3":1}}"#;
+    assert_eq!(repeated(&format!("[{before},{again}]")), 1);
+    let (_, contents) = contents(&format!("[{before},{again}]"));
+    let map = &contents.tables[0].fields[1];
+    assert_eq!(map.inside.entries.as_ref().unwrap().key.present, 3_002);
     // So many that they are read by several at once.
     assert_eq!(repeated(&format!("[{}]", vec![often; 100_000].join(","))), 400_000);
     assert_eq!(repeated("Name: a\nSize: 1\n\nName: b\nSize: 2\nSize: 3\n\nName: c\nSize: 4\n"), 1);

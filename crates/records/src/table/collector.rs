@@ -88,6 +88,11 @@ impl Collector {
         self.name.as_bytes() == name
     }
 
+    /// True if a record is the last in which it occurs.
+    pub(super) fn is_in(&self, record: u64) -> bool {
+        self.last_record == record
+    }
+
     /// Takes what was seen in later records into account. Not for cells.
     pub(super) fn merge(&mut self, later: Self, reading: &mut Reading) {
         self.occurrences += later.occurrences;

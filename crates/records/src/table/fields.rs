@@ -77,6 +77,12 @@ impl Fields {
         self.others.len()
     }
 
+    /// The names that the last object has, as far as it has been read.
+    pub(super) fn last_names(&self) -> impl Iterator<Item = &[u8]> {
+        let is_last = |index: &usize| self.list[*index].is_in(self.objects);
+        self.by_name.iter().filter(move |(_, index)| is_last(index)).map(|(name, _)| &name[..])
+    }
+
     /// Takes the members of the object at the front of `json` into account, after `before` others.
     /// `None` if it has no end.
     pub(super) fn object<'j>(

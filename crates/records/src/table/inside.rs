@@ -170,7 +170,9 @@ impl Objects {
                 match fields.object(0, json, reading)? {
                     Read::Whole(rest) => Some(rest),
                     Read::Full(rest, separator) => {
+                        let seen = fields.last_names().map(|name| hash(name, true)).collect();
                         let maps = self.as_maps(reading);
+                        maps.seen = seen;
                         maps.entries(rest, separator, reading)
                     }
                 }
