@@ -8,21 +8,19 @@ use std::{
     sync::OnceLock,
 };
 
-const PROGRAMS: [&str; 3] = ["fixture-upstream", "tap", "bare-proxy"];
-
 /// An upstream that is fast and misbehaves on request; see its own documentation.
 pub fn fixture_upstream() -> PathBuf {
-    built(PROGRAMS[0])
+    built("fixture-upstream")
 }
 
 /// Passes bytes on between its own side and a command, and writes both directions to files.
 pub fn tap() -> PathBuf {
-    built(PROGRAMS[1])
+    built("tap")
 }
 
 /// A reverse proxy of hyper's server and hyper's client and nothing else.
 pub fn bare_proxy() -> PathBuf {
-    built(PROGRAMS[2])
+    built("bare-proxy")
 }
 
 /// The directory that cargo builds into.
@@ -40,17 +38,8 @@ fn built(program: &str) -> PathBuf {
     let (profile, directory) =
         if cfg!(debug_assertions) { ("dev", "debug") } else { ("release", "release") };
     BUILT.get_or_init(|| {
-        // Beside a test of the whole workspace what they depend on has been compiled already: with its features.
-        let beside: &[&str] = if cfg!(debug_assertions) {
-            &["--workspace", "--test", "it"]
-        } else {
-            &["--package", "forebay-testkit"]
-        };
-        let programs = PROGRAMS.iter().flat_map(|program| ["--bin", program]);
         let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet"])
-            .args(beside)
-            .args(programs)
+            .args(["build", "--quiet", "--package", "forebay-testkit", "--bins"])
             .args(["--profile", profile])
             .arg("--target-dir")
             .arg(target_directory())
