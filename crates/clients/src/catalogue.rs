@@ -34,6 +34,8 @@ pub(crate) struct Client {
 #[derive(Debug)]
 pub(crate) struct EntryForm {
     pub(crate) start: StartForm,
+    /// The key of the program.
+    pub(crate) command: &'static str,
     /// The key of the variables.
     pub(crate) environment: &'static str,
     /// The keys that a URL may have; the first that is there counts.
@@ -47,6 +49,29 @@ pub(crate) struct EntryForm {
     pub(crate) headers: HeaderForm,
     /// What the client wants in every entry: which of the server's tools it offers.
     pub(crate) tools: Option<&'static str>,
+    /// What else it wants in one that is started.
+    pub(crate) wanted: &'static [(&'static str, Wanted)],
+    pub(crate) variables: Variables,
+    /// Programs whose packages it looks up among known malware before it starts them.
+    pub(crate) looked_up: &'static [&'static str],
+}
+
+/// What a client wants in an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// `true`.
+    On,
+    /// The name of the server.
+    Name,
+}
+
+/// Where a client puts the values of variables in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Variables {
+    /// In what it sets for a server that is started, too, or nowhere.
+    Everywhere,
+    /// In URLs and headers alone.
+    InRemote,
 }
 
 /// How a command is written.
@@ -110,17 +135,10 @@ pub(crate) struct Policy {
     pub(crate) switches: &'static [Switch],
 }
 
-/// A client whose files are not touched, and why.
-#[derive(Debug)]
-pub(crate) struct ByHand {
-    pub(crate) title: &'static str,
-    pub(crate) files: &'static [Location],
-    pub(crate) why: &'static str,
-}
-
 /// What most clients do.
 const USUAL: EntryForm = EntryForm {
     start: StartForm::CommandAndArguments,
+    command: "command",
     environment: "env",
     urls: &["url"],
     started_type: Some("stdio"),
@@ -128,6 +146,9 @@ const USUAL: EntryForm = EntryForm {
     either: &["remote"],
     headers: HeaderForm::Headers,
     tools: None,
+    wanted: &[],
+    variables: Variables::Everywhere,
+    looked_up: &[],
 };
 
 const SERVERS: &[&[&str]] = &[&["mcpServers"]];
@@ -358,6 +379,27 @@ pub(crate) const CLIENTS: &[Client] = &[
         switches: &[],
     },
     Client {
+        name: "goose",
+        title: "Goose",
+        files: &[Config("goose/config.yaml"), Windows("APPDATA", "Block/goose/config/config.yaml")],
+        project_files: &[],
+        form: Form::Yaml,
+        tables: &[&["extensions"]],
+        newer_table: None,
+        entry: EntryForm {
+            command: "cmd",
+            environment: "envs",
+            urls: &["uri"],
+            untyped: Untyped::Mistake,
+            wanted: &[("enabled", Wanted::On), ("name", Wanted::Name)],
+            variables: Variables::InRemote,
+            looked_up: &["npx", "uvx"],
+            ..USUAL
+        },
+        policies: &[],
+        switches: &[],
+    },
+    Client {
         name: "opencode",
         title: "OpenCode",
         files: &[
@@ -421,10 +463,3 @@ pub(crate) const CLIENTS: &[Client] = &[
         switches: &[],
     },
 ];
-
-pub(crate) const BY_HAND: &[ByHand] = &[ByHand {
-    title: "Goose",
-    files: &[Config("goose/config.yaml"), Windows("APPDATA", "Block/goose/config/config.yaml")],
-    why: "its file is YAML, which is not changed here; in an extension, write Forebay's path as `cmd`, and \
-          `wrap`, `--`, the former `cmd` and its `args` as `args`",
-}];

@@ -8,15 +8,20 @@ use crate::{form::Form, ledger::Change};
 
 /// Where the comments of a text are, on lines of their own and behind values.
 pub(crate) fn comments(form: Form, text: &str) -> Vec<Range<usize>> {
-    let (mut found, mut at) = (Vec::new(), 0);
+    let (mut found, mut at, mut before) = (Vec::new(), 0, '\n');
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
-        if let Some(length) = comment(form, rest) {
+        // In YAML, a mark within a word is a part of it.
+        let is_within = form == Form::Yaml && !before.is_whitespace();
+        let is_in_brackets = matches!(before, '[' | '{' | ',');
+        if let Some(length) = comment(form, rest).filter(|_| !is_within) {
             found.push(at..at + length);
             at += length;
         } else {
-            at += string(form, rest).unwrap_or(first.len_utf8());
+            let string = string(form, rest).filter(|_| !is_within || is_in_brackets);
+            at += string.unwrap_or(first.len_utf8());
         }
+        before = text[..at].chars().next_back().unwrap_or(first);
     }
     found
 }
@@ -39,7 +44,7 @@ pub(crate) fn is_one_lost(form: Form, changes: &[Change], text: &str) -> bool {
 fn comment(form: Form, text: &str) -> Option<usize> {
     let is_line = match form {
         Form::Json => text.starts_with("//"),
-        Form::Toml => text.starts_with('#'),
+        Form::Toml | Form::Yaml => text.starts_with('#'),
     };
     if is_line {
         return Some(text.lines().next().unwrap_or_default().len());
@@ -53,12 +58,14 @@ fn string(form: Form, text: &str) -> Option<usize> {
     let marks: &[&str] = match form {
         Form::Json => &["\""],
         Form::Toml => &["\"\"\"", "'''", "\"", "'"],
+        Form::Yaml => &["\"", "'"],
     };
     let mark = marks.iter().find(|mark| text.starts_with(**mark))?.as_bytes();
     let (bytes, has_escapes) = (text.as_bytes(), mark[0] == b'"');
     let mut at = mark.len();
     while at < bytes.len() {
-        if has_escapes && bytes[at] == b'\\' {
+        let is_doubled = form == Form::Yaml && !has_escapes && bytes[at..].starts_with(b"''");
+        if has_escapes && bytes[at] == b'\\' || is_doubled {
             at += 2;
         } else if bytes[at..].starts_with(mark) {
             let end = at + mark.len();
@@ -89,5 +96,8 @@ mod tests {
                     d = '''\n# no'''# five";
         assert_eq!(found(Form::Toml, toml), ["# one", "# two", "# three", "# four", "# five"]);
         assert!(found(Form::Json, "\"# no").is_empty());
+        let yaml =
+            "# one\na: it's # two\nb: 'x '' # no' # three\nc: [\"# no\",'# no'] #four\nd: e#no";
+        assert_eq!(found(Form::Yaml, yaml), ["# one", "# two", "# three", "#four"]);
     }
 }

@@ -85,7 +85,7 @@ impl Search {
     /// A text, or what else is one word, which may be shown as `safe`.
     fn word(&mut self, node: &Node, safe: &str) {
         if matches!(&node.shape, Shape::Text(word) | Shape::Plain(word) if word != safe) {
-            // In quotes, as both notations write it.
+            // In quotes, as all notations write it.
             let text = serde_json::Value::from(safe).to_string();
             self.masks.push(Splice { range: node.span.clone(), text });
         }
@@ -106,6 +106,8 @@ impl Search {
 
     fn inside(&mut self, node: &Node, each: fn(&mut Self, &Node)) {
         match &node.shape {
+            // In YAML, there may be nothing behind a name.
+            Shape::Plain(_) if node.span.is_empty() => {}
             Shape::Text(_) | Shape::Plain(_) => {
                 self.masks.push(Splice { range: node.span.clone(), text: format!("\"{MASK}\"") });
             }

@@ -1,7 +1,8 @@
 //! A client's file as text, with the place of everything in it, and the one way to change it: a stretch of
 //! the text is put in the place of another, and everything else stays as it is.
 //!
-//! How JSON and TOML are written is in [`crate::json`] and [`crate::toml`], and [`crate::form`] chooses.
+//! How JSON, TOML and YAML are written is in [`crate::json`], [`crate::toml`] and [`crate::yaml`], and [`crate::form`]
+//! chooses.
 
 use std::ops::Range;
 

@@ -8,9 +8,9 @@ use forebay_text::is_secret_name;
 use serde::Serialize;
 
 use crate::{
-    catalogue::{EntryForm, HeaderForm, StartForm, Untyped},
+    catalogue::{EntryForm, HeaderForm, StartForm, Untyped, Variables, Wanted},
     document::{Edit, Node, Shape},
-    own::Own,
+    own::{OURS, Own},
     url,
     value::Value,
 };
@@ -62,6 +62,10 @@ pub enum Reason {
     Debugged,
     /// Values that the client puts in cannot be moved behind a gateway.
     Variables,
+    /// Under this key are variables that the client fills in only where it reaches a server itself.
+    RemoteVariables(String),
+    /// The client looks up what this program would run among known malware, which it would not behind Forebay.
+    LookedUp(String),
     /// By this key the client says which tools may be used, which a gateway cannot.
     Tools(String),
     /// This file says which servers may run.
@@ -126,6 +130,16 @@ impl fmt::Display for Reason {
             Self::Variables => out.write_str(
                 "it has variables that the client fills in, which it does not behind a gateway",
             ),
+            Self::RemoteVariables(key) => write!(
+                out,
+                "`{key}` has variables that the client fills in only where it reaches a server itself; write their \
+                 values, or `forebay wrap --url` yourself"
+            ),
+            Self::LookedUp(program) => write!(
+                out,
+                "the client looks up what `{program}` runs among known malware, which it would not behind Forebay; \
+                 name it with --server if you know the package"
+            ),
             Self::Tools(key) => write!(
                 out,
                 "`{key}` says what may be done with its tools, and would not hold behind a gateway"
@@ -159,18 +173,20 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Who stands in front, and of which servers it is known that they can be reached without a login of the
-/// client's.
+/// Who stands in front, and what is known of servers beside what their entries say.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wrapping<'a> {
     pub(crate) program: &'a str,
-    pub(crate) may_be_reached: &'a dyn MayBeReached,
+    pub(crate) known: &'a dyn Known,
 }
 
-/// Knows which remote servers need no login of the client's.
-pub(crate) trait MayBeReached: fmt::Debug {
-    /// True if Forebay can be let in at this URL, or whoever asks has said so of this server.
-    fn may_be_reached(&self, name: &str, url: &str) -> bool;
+/// Knows what no entry says.
+pub(crate) trait Known: fmt::Debug {
+    /// True if whoever asks has named this server.
+    fn is_named(&self, name: &str) -> bool;
+
+    /// True if Forebay is logged in at this URL.
+    fn is_logged_in(&self, url: &str) -> bool;
 }
 
 /// The keys by which clients log in themselves.
@@ -199,10 +215,10 @@ pub(crate) fn entry(name: &str, node: &Node, form: &EntryForm, wrapping: Wrappin
         return Entry::Left(Reason::Debugged);
     }
     let url = form.urls.iter().find(|key| present(&value, key).is_some());
-    let made = match (present(&value, "command"), url) {
+    let made = match (present(&value, form.command), url) {
         (Some(_), Some(_)) => Err(Reason::Both),
         (Some(command), None) => match form.start {
-            StartForm::CommandAndArguments => started(name, &value, command, wrapping),
+            StartForm::CommandAndArguments => started(name, &value, command, form, wrapping),
             StartForm::List => started_by_list(name, command, wrapping),
         },
         (None, Some(key)) => remote(name, &value, key, form, wrapping).map(Entry::Server),
@@ -228,18 +244,18 @@ pub(crate) fn tools(form: &EntryForm, program: &str) -> Value {
 
 /// An entry that starts Forebay so.
 pub(crate) fn ours(form: &EntryForm, program: &str, words: &[&str]) -> Value {
-    let mut members = Vec::new();
+    let mut members = wanted(form, OURS);
     if let Some(kind) = form.started_type {
         members.push(("type".to_owned(), Value::text(kind)));
     }
     match form.start {
         StartForm::CommandAndArguments => {
-            members.push(("command".to_owned(), Value::text(program)));
+            members.push((form.command.to_owned(), Value::text(program)));
             members.push(("args".to_owned(), Value::texts(words.iter().copied())));
         }
         StartForm::List => {
             let words = [&[program], words].concat();
-            members.push(("command".to_owned(), Value::texts(words)));
+            members.push((form.command.to_owned(), Value::texts(words)));
         }
     }
     if let Some(key) = form.tools {
@@ -248,19 +264,28 @@ pub(crate) fn ours(form: &EntryForm, program: &str, words: &[&str]) -> Value {
     Value::Table(members)
 }
 
+/// What a client wants in an entry of this name beside how the server is started.
+pub(crate) fn wanted(form: &EntryForm, name: &str) -> Vec<(String, Value)> {
+    let value = |wanted: Wanted| match wanted {
+        Wanted::On => Value::Plain("true".to_owned()),
+        Wanted::Name => Value::text(name),
+    };
+    form.wanted.iter().map(|(key, wanted)| ((*key).to_owned(), value(*wanted))).collect()
+}
+
 /// What becomes of the members of an entry of ours when Forebay's program lies elsewhere.
 pub(crate) fn with_program(
     entry: &Value,
     form: &EntryForm,
     program: &str,
 ) -> Vec<(&'static str, Edit)> {
-    let made = match (form.start, entry.get("command").and_then(Value::as_texts)) {
+    let made = match (form.start, entry.get(form.command).and_then(Value::as_texts)) {
         (StartForm::List, Some(words)) => {
             Value::texts(std::iter::once(program).chain(words.into_iter().skip(1)))
         }
         (StartForm::CommandAndArguments | StartForm::List, _) => Value::text(program),
     };
-    vec![("command", Edit::Value(made))]
+    vec![(form.command, Edit::Value(made))]
 }
 
 /// What an entry with these words is, if it starts Forebay.
@@ -273,10 +298,11 @@ fn started(
     name: &str,
     value: &Value,
     command: &Value,
+    form: &EntryForm,
     wrapping: Wrapping<'_>,
 ) -> Result<Entry, Reason> {
     let program = command.as_text().filter(|program| !program.is_empty());
-    let program = program.ok_or_else(|| Reason::Written("command".to_owned()))?;
+    let program = program.ok_or_else(|| Reason::Written(form.command.to_owned()))?;
     let arguments = match present(value, "args") {
         Some(arguments) => {
             arguments.as_texts().ok_or_else(|| Reason::Written("args".to_owned()))?
@@ -290,13 +316,17 @@ fn started(
     if is_shell_line(program) {
         return Err(Reason::ShellLine);
     }
+    let is_looked_up = form.looked_up.iter().any(|it| program.ends_with(it));
+    if is_looked_up && !wrapping.known.is_named(name) {
+        return Err(Reason::LookedUp(program.to_owned()));
+    }
     let made = Value::texts([wrap(name), vec!["--".to_owned()], owned(&words)].concat());
     let ours = Value::text(wrapping.program);
     Ok(Entry::Server(if value.get("args").is_some() {
-        vec![("command", Edit::Value(ours)), ("args", Edit::Value(made))]
+        vec![(form.command, Edit::Value(ours)), ("args", Edit::Value(made))]
     } else {
-        let members = vec![("command".to_owned(), ours), ("args".to_owned(), made)];
-        vec![("command", Edit::Members(members))]
+        let members = vec![(form.command.to_owned(), ours), ("args".to_owned(), made)];
+        vec![(form.command, Edit::Members(members))]
     }))
 }
 
@@ -356,8 +386,17 @@ fn remote(
         None => &[],
     };
     let mut headers = Headers::of(value, form.headers, former)?;
+    if form.variables == Variables::InRemote {
+        let in_headers = headers.variables.iter().filter_map(|(_, value)| value.as_text());
+        let in_headers = in_headers.map(|text| ("headers", text));
+        let all = std::iter::once((url_key, url)).chain(in_headers);
+        if let Some((key, _)) = all.into_iter().find(|(_, text)| url::has_variable(text)) {
+            return Err(Reason::RemoteVariables(key.to_owned()));
+        }
+    }
     let is_near = url::is_near(url);
-    if !headers.may_log_in() && !is_near && !wrapping.may_be_reached.may_be_reached(name, url) {
+    let may_be_reached = wrapping.known.is_named(name) || wrapping.known.is_logged_in(url);
+    if !headers.may_log_in() && !is_near && !may_be_reached {
         return Err(Reason::PerhapsLogin(url::shown(url)));
     }
     // What is a key in a path cannot be told for certain.
@@ -371,12 +410,12 @@ fn remote(
     let mut members = Vec::new();
     match form.start {
         StartForm::CommandAndArguments => {
-            members.push(("command".to_owned(), Value::text(wrapping.program)));
+            members.push((form.command.to_owned(), Value::text(wrapping.program)));
             members.push(("args".to_owned(), Value::texts(words)));
         }
         StartForm::List => {
             let words = [vec![wrapping.program.to_owned()], words].concat();
-            members.push(("command".to_owned(), Value::texts(words)));
+            members.push((form.command.to_owned(), Value::texts(words)));
         }
     }
     let mut edits = Vec::new();
@@ -391,7 +430,8 @@ fn remote(
         members.push(("env_vars".to_owned(), Value::texts(headers.passed_on)));
     }
     edits.push((url_key, Edit::Members(members)));
-    let gone = form.urls.iter().chain(headers.keys).chain(&LOGINS).chain(&["args", "command"]);
+    let gone = form.urls.iter().chain(headers.keys).chain(&LOGINS).chain(&["args"]);
+    let gone = gone.chain(std::iter::once(&form.command));
     for key in gone.filter(|key| **key != url_key && value.get(key).is_some()) {
         edits.push((key, Edit::Members(Vec::new())));
     }
@@ -407,7 +447,7 @@ fn remote(
 /// Makes sure that a server speaks what Forebay does.
 fn transport(value: &Value, url_key: &str, url: &str, form: &EntryForm) -> Result<(), Reason> {
     match present(value, "type").map(|kind| kind.as_text().unwrap_or_default()) {
-        Some("http" | "streamable-http" | "streamableHttp" | "remote") => {}
+        Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => {}
         Some(kind @ ("stdio" | "local")) => return Err(Reason::TypeOfCommand(kind.to_owned())),
         Some(other) => return Err(Reason::Transport(other.to_owned())),
         // Gemini's `httpUrl` says it by its name.

@@ -6,6 +6,7 @@ use crate::{
     document::{Edit, Node, Splice, Unreadable},
     json, toml,
     value::Value,
+    yaml,
 };
 
 /// How a file is written.
@@ -14,6 +15,7 @@ pub(crate) enum Form {
     /// JSON, with comments and trailing commas where somebody wrote some.
     Json,
     Toml,
+    Yaml,
 }
 
 impl Form {
@@ -22,6 +24,7 @@ impl Form {
         match self {
             Self::Json => json::read(text),
             Self::Toml => toml::read(text),
+            Self::Yaml => yaml::read(text),
         }
     }
 
@@ -30,6 +33,7 @@ impl Form {
         match self {
             Self::Json => json::stretch(text, place),
             Self::Toml => toml::stretch(text, place),
+            Self::Yaml => yaml::stretch(text, place),
         }
     }
 
@@ -44,6 +48,7 @@ impl Form {
         match self {
             Self::Json => json::edit(text, place, edits),
             Self::Toml => toml::edit(text, place, edits),
+            Self::Yaml => yaml::edit(text, place, edits),
         }
     }
 
@@ -58,6 +63,7 @@ impl Form {
         match self {
             Self::Json => json::add(text, place, key, value),
             Self::Toml => toml::add(text, place, key, value),
+            Self::Yaml => yaml::add(text, place, key, value),
         }
     }
 
@@ -66,6 +72,7 @@ impl Form {
         match self {
             Self::Json => json::move_out(text, place),
             Self::Toml => toml::remove(text, place),
+            Self::Yaml => yaml::remove(text, place),
         }
     }
 
@@ -74,6 +81,7 @@ impl Form {
         match self {
             Self::Json => json::remove(text, place),
             Self::Toml => toml::remove(text, place),
+            Self::Yaml => yaml::remove(text, place),
         }
     }
 }

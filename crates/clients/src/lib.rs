@@ -36,6 +36,7 @@ mod undo;
 mod url;
 mod value;
 mod work;
+mod yaml;
 
 pub use entry::Reason;
 pub use environment::{Environment, System};
@@ -43,6 +44,7 @@ pub use error::ClientsError;
 pub use install::{install, uninstall};
 pub use json::notation;
 pub use outcome::{LeftOver, Missing, Outcome, Remains, Restored, Run};
-pub use plan::{Fate, FilePlan, Mode, Request, Scope, ServerPlan, by_hand, names, plan};
+pub use plan::{Fate, FilePlan, Mode, Request, Scope, ServerPlan, names, plan};
 pub use survey::{ClientState, Remnant, ServerState, Standing, ToolsLack, remnants, survey};
 pub use url::shown as shown_url;
+pub use yaml::json_of_yaml;

@@ -6,7 +6,7 @@ use crate::{
     catalogue::{Client, EntryForm, HeaderForm, StartForm},
     disk,
     document::text_of,
-    entry::Reason,
+    entry::{self, Reason},
     json,
     ledger::hash,
     url,
@@ -14,11 +14,14 @@ use crate::{
 };
 
 /// What a gateway reads of an entry, and is written as clients write it.
-const READ: [&str; 7] = ["command", "args", "env", "cwd", "url", "headers", "timeout"];
+const READ: [&str; 6] = ["args", "env", "cwd", "url", "headers", "timeout"];
 
 /// By these, clients say which tools of a server are offered, and which are not. A gateway has a key for each.
-const ALLOWED: [&str; 2] = ["includeTools", "enabled_tools"];
+const ALLOWED: [&str; 3] = ["includeTools", "enabled_tools", GOOSES_TOOLS];
 const DENIED: [&str; 3] = ["excludeTools", "disabledTools", "disabled_tools"];
+
+/// Goose's, where a list without any means all.
+const GOOSES_TOOLS: &str = "available_tools";
 
 /// By these, clients say which tools may be used without asking, or must not be. A gateway has nothing like it.
 const APPROVED: [&str; 5] =
@@ -43,8 +46,9 @@ pub(crate) fn moved(entry: &Value, form: &EntryForm) -> Result<Value, Reason> {
     let mut members = Vec::new();
     for (key, value) in entry.as_table().unwrap_or_default() {
         match key.as_str() {
+            GOOSES_TOOLS | "env_keys" if !says_something(value) => {}
             // The client would fill these in.
-            "env_vars" | "env_http_headers" | "bearer_token_env_var" | "envFile" => {
+            "env_keys" | "env_vars" | "env_http_headers" | "bearer_token_env_var" | "envFile" => {
                 return Err(Reason::Variables);
             }
             "command" if form.start == StartForm::List => {
@@ -54,6 +58,7 @@ pub(crate) fn moved(entry: &Value, form: &EntryForm) -> Result<Value, Reason> {
                 members.push(("command".to_owned(), Value::text(*program)));
                 members.push(("args".to_owned(), Value::texts(arguments.iter().copied())));
             }
+            key if key == form.command => members.push(("command".to_owned(), value.clone())),
             key if ALLOWED.contains(&key) || (form.tools == Some(key) && !is_all(value)) => {
                 members.push(("allow_tools".to_owned(), Value::texts(allowed(key, value)?)));
             }
@@ -162,8 +167,8 @@ pub(crate) fn edited(
     let empty = Value::Table(Vec::new());
     let new = now.iter().filter(|(name, _)| !names.contains(name));
     made.extend(new.map(|(name, entry)| {
-        let made = back(&empty, &empty, entry, form);
-        (name.clone(), Some(made))
+        let base = Value::Table(entry::wanted(form, name));
+        (name.clone(), Some(back(&base, &empty, entry, form)))
     }));
     made
 }
@@ -198,6 +203,7 @@ fn back(original: &Value, written: &Value, now: &Value, form: &EntryForm) -> Val
                 let words = program.into_iter().chain(arguments.unwrap_or_default()).collect();
                 set("command", Some(Value::List(words)));
             }
+            ("command", StartForm::CommandAndArguments) => set(form.command, value),
             ("env", _) => set(form.environment, value),
             ("url", _) => {
                 let known = form.urls.iter().find(|key| original.get(key).is_some());

@@ -38,10 +38,15 @@ pub(crate) struct Own {
     words: Vec<String>,
 }
 
+/// The program of an entry, under the name that most clients have for it, or Goose's.
+pub(crate) fn command(entry: &Value) -> Option<&Value> {
+    entry.get("command").or_else(|| entry.get("cmd"))
+}
+
 impl Own {
     /// What an entry starts, if that is Forebay.
     pub(crate) fn of(entry: &Value) -> Option<Self> {
-        let command = entry.get("command")?;
+        let command = command(entry)?;
         let program = command.as_text().map(|program| vec![program]);
         let mut words = program.or_else(|| command.as_texts())?;
         words.extend(entry.get("args").and_then(Value::as_texts).unwrap_or_default());

@@ -8,10 +8,10 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    catalogue::{BY_HAND, CLIENTS, Client},
+    catalogue::{CLIENTS, Client},
     diff, disk,
     document::{Member, Node, Place, text_of},
-    entry::{self, Entry, MayBeReached, Reason, Wrapping},
+    entry::{self, Entry, Known, Reason, Wrapping},
     environment::Environment,
     error::ClientsError,
     ledger::{Change, Ledger},
@@ -150,25 +150,19 @@ impl Request {
     }
 }
 
-impl MayBeReached for Request {
-    fn may_be_reached(&self, name: &str, url: &str) -> bool {
-        let is_named = self.servers.iter().any(|it| it == name);
-        is_named || self.logins.iter().any(|login| login == url)
+impl Known for Request {
+    fn is_named(&self, name: &str) -> bool {
+        self.servers.iter().any(|it| it == name)
+    }
+
+    fn is_logged_in(&self, url: &str) -> bool {
+        self.logins.iter().any(|login| login == url)
     }
 }
 
 /// The names of all clients that are known.
 pub fn names() -> Vec<&'static str> {
     CLIENTS.iter().map(|client| client.name).collect()
-}
-
-/// Clients that are here and must be seen to by hand, each with its file and what to do.
-pub fn by_hand(environment: &Environment) -> Vec<(&'static str, PathBuf, &'static str)> {
-    let there = |it: &'static crate::catalogue::ByHand| {
-        let files = it.files.iter().flat_map(|location| environment.resolve(*location));
-        files.filter(|path| path.is_file()).map(|path| (it.title, path, it.why))
-    };
-    BY_HAND.iter().flat_map(there).collect()
 }
 
 /// What would become of all files that are there and meant.
@@ -317,7 +311,7 @@ fn fill(environment: &Environment, request: &Request, plan: &mut FilePlan) -> Re
         let obstacle = obstacle.clone().or_else(of_project);
         for member in table.members() {
             let name = member.key.clone();
-            let wrapping = Wrapping { program: &request.program, may_be_reached: request };
+            let wrapping = Wrapping { program: &request.program, known: request };
             let entry = entry::entry(&name, &member.value, &plan.client.entry, wrapping);
             is_fronted |= Own::of(&member.value.value())
                 .is_some_and(|own| own.is_wrap() && own.is_of_install());
@@ -517,7 +511,7 @@ fn loses_nothing(path: &Path, request: &Request, moved: &[(String, Value)]) -> R
 /// True if somebody else's server has the name of ours.
 fn is_taken(root: &Node, place: &[String], client: &Client, request: &Request) -> bool {
     let ours = root.at(place).and_then(|table| table.member(OURS));
-    let wrapping = Wrapping { program: &request.program, may_be_reached: request };
+    let wrapping = Wrapping { program: &request.program, known: request };
     ours.is_some_and(|member| {
         let entry = entry::entry(OURS, &member.value, &client.entry, wrapping);
         let own = Own::of(&member.value.value());

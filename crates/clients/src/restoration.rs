@@ -17,8 +17,12 @@ pub(crate) fn in_its_words(
 ) -> String {
     let restored = || {
         let root = form.read(&text).ok()?;
-        let range = root.at(&inside(place, key))?.span.clone();
+        let mut range = root.at(&inside(place, key))?.span.clone();
         let words = words(form, change, key)?;
+        // In YAML, what has lines of its own begins right behind the colon.
+        if words.starts_with(['\r', '\n']) {
+            range.start = text[..range.start].trim_end_matches(' ').len();
+        }
         let words = words.replace("\r\n", "\n").replace('\n', newline(&text));
         let made = Splice { range, text: words }.into_text(&text);
         let says_the_same = form.read(&made).ok()?.value().says_the_same_as(&root.value());
@@ -32,7 +36,7 @@ fn words(form: Form, change: &Change, key: &str) -> Option<String> {
     let before = change.before.as_ref()?.get(key)?;
     let part = match form {
         Form::Json => format!("{{{}}}", change.original),
-        Form::Toml => change.original.clone(),
+        Form::Toml | Form::Yaml => change.original.clone(),
     };
     let root = form.read(&part).ok()?;
     // What was kept is a part of the file, in which names that lead to it may be missing.

@@ -7,7 +7,7 @@ use crate::{
     document::{Edit, Node, Place, Splice},
     form::Form,
     ledger::Change,
-    own::{OURS, Own},
+    own::{OURS, Own, command},
     owners::Owners,
     restoration::in_its_words,
     value::{Value, same},
@@ -120,7 +120,7 @@ fn step(form: Form, text: &str, change: &Change) -> Step {
             form.remove(text, &change.place).map(|splice| splice.into_text(text))
         }
         (None, Some(after), Some(now)) if !is_ours(now, after) => return Step::Nothing,
-        (None, Some(after), Some(now)) if after.get("command").is_some() => {
+        (None, Some(after), Some(now)) if command(after).is_some() => {
             // What somebody added to an entry of our own goes with it.
             let is_as_written = Own::of(now) == Own::of(after);
             let splice = is_as_written.then(|| form.remove(text, &change.place)).flatten();
@@ -189,8 +189,8 @@ fn only_occurrence(text: &str, wanted: &str) -> Option<std::ops::Range<usize>> {
 /// True if an entry still starts what we made it start.
 fn is_ours(now: &Value, after: &Value) -> bool {
     // A table of entries is ours as long as our entry is in it.
-    match after.get("command") {
-        Some(command) => now.get("command") == Some(command),
+    match command(after) {
+        Some(program) => command(now) == Some(program),
         None => after
             .as_table()
             .unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A value of JSON or TOML. What has members keeps their order.
+/// A value of JSON, TOML or YAML. What has members keeps their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Value {

@@ -185,6 +185,101 @@ fn toml(servers: &[Server], style: &Style) -> String {
     made
 }
 
+/// A text as YAML has it, in one of its ways.
+fn of_yaml(text: &str, way: u8) -> String {
+    let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
+        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&text);
+    match way % 3 {
+        0 if is_plain => text.to_owned(),
+        1 => format!("'{}'", text.replace('\'', "''")),
+        _ => quoted(text),
+    }
+}
+
+/// The members of a server, each with its lines.
+fn members_in_yaml(server: &Server, style: &Style, indent: &str) -> Vec<String> {
+    let (newline, way) = (style.newline, server.shape);
+    let remark = if style.has_comments { " # so, \"it\" isn't {" } else { "" };
+    let unit = if style.indent.starts_with(' ') { style.indent } else { "  " };
+    let mut made = Vec::new();
+    match &server.way {
+        Way::Command { program, arguments } => {
+            made.push(format!("type: stdio{remark}"));
+            made.push(format!("cmd: {}{remark}", of_yaml(program, way)));
+            let items = arguments.as_deref().unwrap_or_default();
+            let items: Vec<String> = items.iter().map(|it| of_yaml(it, way / 3)).collect();
+            let dash = if way.is_multiple_of(2) { "- " } else { "  - " };
+            made.push(if items.is_empty() || way > 127 {
+                format!("args: [{}]{remark}", items.join(", "))
+            } else {
+                let item = |item: &String| format!("{newline}{indent}{dash}{item}{remark}");
+                format!("args:{remark}{}", items.iter().map(item).collect::<String>())
+            });
+        }
+        Way::Url { host, headers } => {
+            made.push(format!("type: 'streamable_http'{remark}"));
+            made.push(format!("uri: https://{host}/mcp{remark}"));
+            let mut seen: Vec<&(String, String)> = Vec::new();
+            for header in headers {
+                if !seen.iter().any(|(known, _)| *known == header.0) {
+                    seen.push(header);
+                }
+            }
+            let pair =
+                |(name, value): &&(String, String)| format!("{name}: {}", of_yaml(value, way));
+            let pairs: Vec<String> = seen.iter().map(pair).collect();
+            made.push(if pairs.is_empty() || way > 127 {
+                format!("headers: {{{}}}{remark}", pairs.join(", "))
+            } else {
+                let item = |pair: &String| format!("{newline}{indent}{unit}{pair}{remark}");
+                format!("headers:{remark}{}", pairs.iter().map(item).collect::<String>())
+            });
+        }
+    }
+    for (at, (key, value)) in server.others.iter().enumerate() {
+        if !server.others[..at].iter().any(|(known, _)| known == key) {
+            made.push(format!("{key}: {value}{remark}"));
+        }
+    }
+    // The order is anybody's.
+    let turn = usize::from(server.shape / 4) % made.len();
+    made.rotate_left(turn);
+    made
+}
+
+fn yaml(servers: &[Server], style: &Style) -> String {
+    let Style { newline, .. } = style;
+    let unit = if style.indent.starts_with(' ') { style.indent } else { "  " };
+    let remark = if style.has_comments { " # so" } else { "" };
+    let mark = if style.has_mark { "\u{feff}" } else { "" };
+    let start = if style.has_trailing_commas { format!("---{newline}") } else { String::new() };
+    let mut made = vec![format!("{mark}{start}GOOSE_MODE: auto{remark}{newline}")];
+    if servers.is_empty() {
+        made.push(format!("extensions: {{}}{remark}{newline}"));
+    } else {
+        made.push(format!("extensions:{remark}{newline}"));
+    }
+    for server in servers {
+        let (name, inner) = (of_yaml(&server.name, server.shape), format!("{unit}{unit}"));
+        if style.has_comments {
+            made.push(format!("{unit}# of it{newline}{newline}"));
+        }
+        made.push(format!("{unit}{name}:{remark}{newline}"));
+        for member in members_in_yaml(server, style, &inner) {
+            made.push(format!("{inner}{member}{newline}"));
+        }
+    }
+    if style.has_comments {
+        made.push(format!("last: 1{newline}"));
+    }
+    let mut made = made.concat();
+    if !style.ends {
+        made.truncate(made.trim_end_matches(['\r', '\n']).len());
+    }
+    made
+}
+
 fn unique(mut servers: Vec<Server>) -> Vec<Server> {
     let mut seen = Vec::new();
     servers.retain(|server| {
@@ -207,7 +302,7 @@ fn there_and_back(client: &str, name: &str, text: &str, mode: Mode) -> Result<()
     let is_change = plans[0].is_change();
     let written = fs::read_to_string(&path).unwrap();
     // What others write at the end does not stand in the way.
-    let (mark, remark) = if client == "codex" { ("", "\n#x") } else { ("}", "\n//x\n}") };
+    let (mark, remark) = if client == "cursor" { ("}", "\n//x\n}") } else { ("", "\n#x") };
     let other = |text: &str| {
         let at = text.rfind(mark).unwrap();
         [&text[..at], remark, &text[at + mark.len()..]].concat()
@@ -253,5 +348,15 @@ proptest! {
     ) {
         let mode = if gateway { Mode::Gateway } else { Mode::Wrap };
         there_and_back("codex", "config.toml", &toml(&unique(servers), &style), mode)?;
+    }
+
+    #[test]
+    fn any_yaml_comes_back(
+        servers in prop::collection::vec(server(), 0..5),
+        style in style(),
+        gateway in any::<bool>(),
+    ) {
+        let mode = if gateway { Mode::Gateway } else { Mode::Wrap };
+        there_and_back("goose", "config.yaml", &yaml(&unique(servers), &style), mode)?;
     }
 }

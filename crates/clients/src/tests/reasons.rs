@@ -1,7 +1,9 @@
 //! Servers that Forebay could not stand in front of, or that may not work behind it.
 
+use std::fs;
+
 use super::Machine;
-use crate::{Fate, Reason, plan::plan};
+use crate::{Fate, Reason, Request, plan::plan};
 
 /// What becomes of the only server in a client's file.
 fn fate(client: &str, name: &str, text: &str) -> Fate {
@@ -91,4 +93,31 @@ fn a_url_that_is_named_after_the_old_transport_is_left_where_the_type_may_mean_b
         let name = if client == "opencode" { "opencode.json" } else { "mcp.json" };
         assert_eq!(fate(client, name, &text), want, "{client}: {text}");
     }
+}
+
+#[test]
+fn what_goose_starts_by_npx_or_uvx_needs_to_be_named() {
+    let text = "extensions:\n  a:\n    enabled: true\n    type: stdio\n    name: a\n    cmd: /usr/bin/npx\n    \
+                args: [-y, a]\n";
+    let looked_up = Fate::Left(Reason::LookedUp("/usr/bin/npx".to_owned()));
+    assert_eq!(fate("goose", "config.yaml", text), looked_up);
+    let machine = Machine::new();
+    machine.place("goose", "config.yaml", text.as_bytes());
+    let request = Request { servers: vec!["a".to_owned()], ..machine.request() };
+    assert_eq!(plan(&machine.environment(), &request).unwrap()[0].servers[0].fate, Fate::Wrap);
+}
+
+#[test]
+fn what_another_server_refers_to_is_not_moved_away() {
+    let text = "extensions:\n  a: &a\n    enabled: true\n    type: stdio\n    name: a\n    cmd: a\n    args: &args \
+                [x]\n  b: *a\n  c:\n    args: *args\n";
+    let machine = Machine::new();
+    let path = machine.place("goose", "config.yaml", text.as_bytes());
+    let plans = machine.install_gateway();
+    assert!(plans[0].refusal.as_ref().unwrap().contains("cannot be moved"), "{plans:?}");
+    assert_eq!(fs::read_to_string(path).unwrap(), text);
+    let written = Fate::Left(Reason::Written("a".to_owned()));
+    assert_eq!(fate("goose", "config.yaml", text), written);
+    let alone = text.replace("&args ", "").replace("*args", "[]");
+    assert_eq!(fate("goose", "config.yaml", &alone), Fate::Wrap);
 }

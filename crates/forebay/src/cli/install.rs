@@ -12,7 +12,7 @@ use std::{
 use anyhow::Result;
 use clap::Args;
 use forebay_clients::{
-    Environment, Fate, FilePlan, Mode, Request, Scope, ServerPlan, by_hand, install, plan,
+    Environment, Fate, FilePlan, Mode, Request, Scope, ServerPlan, install, plan,
 };
 use forebay_text::is_deceptive;
 
@@ -115,7 +115,6 @@ pub(crate) fn run(arguments: InstallArguments, screen: &mut Screen) -> Result<Ex
     let changes = planned.iter().filter(|plan| plan.is_change()).count();
     if changes == 0 || arguments.dry_run {
         show(screen, &planned, Tense::Would)?;
-        say_by_hand(screen, &environment, &request)?;
         if changes > 0 {
             say_how_long_it_lasts(screen, &request, program.language)?;
         }
@@ -134,7 +133,6 @@ pub(crate) fn run(arguments: InstallArguments, screen: &mut Screen) -> Result<Ex
     }
     let done = install(&environment, &request)?;
     show(screen, &done, Tense::Has)?;
-    say_by_hand(screen, &environment, &request)?;
     if !done.iter().any(FilePlan::is_change) {
         writeln!(screen, "Nothing has been written.")?;
         return Ok(ended(&done));
@@ -264,16 +262,6 @@ fn fate(server: &ServerPlan, tense: Tense) -> String {
         (Fate::Left(reason), _) => format!("left alone: {}", printable(&reason.to_string())),
         (_, _) => "stays as it is".to_owned(),
     }
-}
-
-/// Clients that must be seen to by hand, if all were asked for.
-fn say_by_hand(screen: &mut Screen, environment: &Environment, request: &Request) -> Result<()> {
-    if request.clients.is_empty() && request.scope == Scope::User {
-        for (title, path, why) in by_hand(environment) {
-            writeln!(screen, "{title} ({}) is left alone: {why}", shown(&path))?;
-        }
-    }
-    Ok(())
 }
 
 /// Says so if the program comes and goes with a version of a language.

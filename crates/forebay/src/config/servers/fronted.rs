@@ -4,8 +4,12 @@
 //! whoever knows the command line to say ([`Front`]); put together with the entry's variables, it is read as any
 //! other entry is.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
+use forebay_clients::json_of_yaml;
 use toml::de::DeTable;
 
 use super::{
@@ -69,20 +73,22 @@ pub(crate) enum Presence {
 }
 
 /// How clients call the variables of an entry.
-const ENVIRONMENTS: [&str; 2] = ["env", "environment"];
+const ENVIRONMENTS: [&str; 3] = ["env", "environment", "envs"];
+/// How they call its program.
+const PROGRAMS: [&str; 2] = [COMMAND, "cmd"];
 /// What else holds for a server of whichever form.
 const SWITCHES: [&str; 2] = ["enabled", "disabled"];
-/// A file with variables that the client reads.
-const ENVIRONMENT_FILE: &str = "envFile";
+/// A file with variables that the client reads, and the names of those that it has in a place of its own.
+const OF_CLIENT: [&str; 2] = ["envFile", "env_keys"];
 
 /// The entries in a client's file that start Forebay; none if it cannot be read.
 pub(crate) fn entries(path: &Path) -> Vec<Entry> {
     let Ok(text) = regular::text_within(path, clients_file::MAX_MIB) else { return Vec::new() };
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let root = if path.extension().is_some_and(|it| it == "toml") {
-        from_toml::members(DeTable::parse_recoverable(text).0.get_ref())
-    } else {
-        clients_file::root(text)
+    let root = match path.extension().and_then(OsStr::to_str) {
+        Some("toml") => from_toml::members(DeTable::parse_recoverable(text).0.get_ref()),
+        Some("yaml" | "yml") => clients_file::root(&json_of_yaml(text).unwrap_or_default()),
+        Some(_) | None => clients_file::root(text),
     };
     let mut found = Vec::new();
     collect(&root, &mut Vec::new(), &mut found);
@@ -106,7 +112,7 @@ fn collect(members: &[Member], place: &mut Vec<String>, found: &mut Vec<Entry>) 
 
 /// What follows Forebay's program on the command line of an entry, if that is what it starts.
 fn words(entry: &[Member]) -> Option<Vec<String>> {
-    let mut words = match given(entry, COMMAND)? {
+    let mut words = match PROGRAMS.iter().find_map(|key| given(entry, key))? {
         Given::Text(program) => vec![program],
         other => other.texts()?,
     };
@@ -232,8 +238,9 @@ fn is_left_out(written: &Written, environment: &[Member], variables: &Variables)
 
 /// What in a member of an entry its client alone has a value for, in a way that is not read here.
 fn only_for_its_client(member: &Member) -> Option<String> {
-    if member.key == ENVIRONMENT_FILE {
-        return Some(format!("what `{ENVIRONMENT_FILE}` names"));
+    let is_empty = matches!(&member.value.shape, Shape::List(items) if items.is_empty());
+    if OF_CLIENT.contains(&member.key.as_str()) && !is_empty {
+        return Some(format!("what `{}` names", member.key));
     }
     of_its_client(&member.value)
 }
@@ -314,6 +321,23 @@ mod tests {
             ("list", None, "wrap -- x".to_owned()),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn an_entry_of_gooses_is_one_like_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.yaml");
+        let yaml = "extensions:\n  git: # ours\n    cmd: /bin/forebay\n    args: [wrap, --, git]\n    envs:\n      \
+                    KEY: k\n    env_keys: []\n  far: {cmd: forebay, args: [wrap, --, far], env_keys: [TOKEN]}\n";
+        std::fs::write(&path, yaml).unwrap();
+        let found = entries(&path);
+        let told: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.words.join(" "))).collect();
+        assert_eq!(told, [("git", "wrap -- git".to_owned()), ("far", "wrap -- far".to_owned())]);
+        let server = |entry: &Entry| entry.server("x", &command(&["run"]), &variables());
+        let Way::Command { environment, .. } = server(&found[0]).unwrap().way else { panic!() };
+        assert_eq!(environment, [("KEY".to_owned(), "k".to_owned())]);
+        let why = server(&found[1]).unwrap_err();
+        assert_eq!(why, "its client fills in what `env_keys` names");
     }
 
     #[test]

@@ -1,0 +1,592 @@
+//! YAML as Goose has it: blocks by indentation, lists and tables in brackets within them, comments, CRLF.
+//!
+//! A file is read from a parser's events. Where a block begins and ends follows from what is in it, and where a text in
+//! quotes or brackets ends from its marks: the parser's own spans reach too far there. What comes of a change is read
+//! again: if anything else in the file says something else then, the change is not made.
+
+use std::{iter::Peekable, ops::Range, vec::IntoIter};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
+
+use crate::{
+    document::{Edit, Member, Node, Shape, Splice, Unreadable, indent, line_start, newline},
+    json,
+    value::Value,
+};
+
+/// How deep lists and tables may be.
+const MAX_DEPTH: usize = 80;
+
+/// Words that are no texts without quotes, to one parser or another.
+const NO_TEXTS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+
+/// What is in a text: one document, which is a table or empty.
+pub(crate) fn read(text: &str) -> Result<Node, Unreadable> {
+    let offsets: Vec<usize> =
+        text.char_indices().map(|(at, _)| at).chain(std::iter::once(text.len())).collect();
+    let byte = |index: usize| offsets.get(index).copied().unwrap_or(text.len());
+    let mut events = Vec::new();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| Unreadable {
+            at: byte(error.marker().index()),
+            what: error.info().to_owned(),
+        })?;
+        let range = byte(span.start.index())..byte(span.end.index());
+        match event {
+            Event::Nothing | Event::StreamStart | Event::StreamEnd => {}
+            event => events.push((event, range)),
+        }
+    }
+    let empty = || Node { span: text.len()..text.len(), shape: Shape::Table(Vec::new()) };
+    let mut reader = Reader { text, events: events.into_iter().peekable(), done: 0, depth: 0 };
+    let Some((Event::DocumentStart(_), range)) = reader.events.next() else { return Ok(empty()) };
+    reader.done = range.end;
+    let root = reader.node(range.end)?;
+    reader.events.next();
+    if let Some((_, range)) = reader.events.peek() {
+        return Err(unreadable(range.start, "it has more than one document"));
+    }
+    match root.shape {
+        Shape::Table(_) => Ok(root),
+        Shape::Plain(ref text) if text == "null" => Ok(empty()),
+        Shape::Text(_) | Shape::Plain(_) | Shape::List(_) => {
+            Err(unreadable(root.span.start, "it is no table"))
+        }
+    }
+}
+
+/// The same as JSON, for whoever reads no YAML; `None` if it cannot be read.
+pub fn json_of_yaml(text: &str) -> Option<String> {
+    Some(json::line(&with_plain_json(read(text).ok()?.value())))
+}
+
+/// With what JSON cannot say as a text.
+fn with_plain_json(value: Value) -> Value {
+    match value {
+        Value::Plain(text) if serde_json::from_str::<serde_json::Value>(&text).is_err() => {
+            Value::Text(text)
+        }
+        Value::List(items) => Value::List(items.into_iter().map(with_plain_json).collect()),
+        Value::Table(members) => Value::Table(
+            members.into_iter().map(|(key, value)| (key, with_plain_json(value))).collect(),
+        ),
+        Value::Text(_) | Value::Plain(_) => value,
+    }
+}
+
+pub(crate) fn stretch(text: &str, place: &[String]) -> Option<Range<usize>> {
+    let root = read(text).ok()?;
+    let (key, above) = place.split_last()?;
+    Some(root.at(above)?.member(key)?.span.clone())
+}
+
+pub(crate) fn edit(text: &str, place: &[String], edits: &[(&str, Edit)]) -> Option<Splice> {
+    let root = read(text).ok()?;
+    let (key, above) = place.split_last()?;
+    let entry = root.at(above)?.member(key)?;
+    let is_in_brackets = is_in_brackets(text, &entry.value);
+    let mut splices = Vec::new();
+    for (key, edit) in edits {
+        let member = entry.value.member(key)?;
+        match edit {
+            Edit::Value(value) => {
+                let name = &text[member.span.start..colon(text, member)?];
+                let made = format!("{name}: {}", line(value));
+                splices.push(Splice { range: member.span.clone(), text: made });
+            }
+            Edit::Members(with) if with.is_empty() => {
+                splices.push(removal(text, &entry.value, member)?);
+            }
+            Edit::Members(with) => {
+                let separator = match indent(text, member.span.start) {
+                    Some(indent) if !is_in_brackets => format!("{}{indent}", newline(text)),
+                    None if !is_in_brackets => return None,
+                    Some(_) | None => ", ".to_owned(),
+                };
+                let made: Vec<String> = with
+                    .iter()
+                    .map(|(key, value)| format!("{}: {}", name(key), line(value)))
+                    .collect();
+                splices.push(Splice { range: member.span.clone(), text: made.join(&separator) });
+            }
+        }
+    }
+    with_all_else_kept(text, place, Splice::together(text, entry.span.clone(), splices))
+}
+
+pub(crate) fn add(text: &str, place: &[String], key: &str, value: &Value) -> Option<Splice> {
+    let root = read(text).ok()?;
+    let Some(table) = root.at(place) else {
+        let (last, above) = place.split_last()?;
+        return add(text, above, last, &Value::Table(vec![(key.to_owned(), value.clone())]));
+    };
+    let Shape::Table(members) = &table.shape else { return None };
+    let newline = newline(text);
+    let splice = match (members.last(), is_in_brackets(text, table)) {
+        (Some(last), true) => Splice {
+            range: last.span.end..last.span.end,
+            text: format!(", {}: {}", name(key), line(value)),
+        },
+        (Some(last), false) => {
+            let outer = indent(text, last.span.start)?;
+            let unit = unit(text, outer, &members[0]);
+            let at = end_of_line(text, last.span.end);
+            let made = block(key, value, outer, &unit, newline);
+            Splice { range: at..at, text: format!("{newline}{made}") }
+        }
+        (None, _) if place.is_empty() => {
+            let lead = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
+            let made = block(key, value, "", "  ", newline);
+            Splice { range: text.len()..text.len(), text: format!("{lead}{made}{newline}") }
+        }
+        // Brackets with nothing in them give way to lines, if they stand behind a name that has lines of its own.
+        (None, _) => {
+            let (last, above) = place.split_last()?;
+            let above = root.at(above)?;
+            let named = above.member(last)?;
+            let lines = indent(text, named.span.start).filter(|_| !is_in_brackets(text, above));
+            match lines {
+                Some(outer) => {
+                    let unit = unit(text, outer, named);
+                    let inner = format!("{outer}{unit}");
+                    let made = block(key, value, &inner, &unit, newline);
+                    let range = colon(text, named)? + 1..table.span.end;
+                    Splice { range, text: format!("{newline}{made}") }
+                }
+                None => Splice {
+                    range: table.span.start + 1..table.span.end - 1,
+                    text: format!(" {}: {} ", name(key), line(value)),
+                },
+            }
+        }
+    };
+    let all = [place, &[key.to_owned()]].concat();
+    with_all_else_kept(text, &all, splice)
+}
+
+pub(crate) fn remove(text: &str, place: &[String]) -> Option<Splice> {
+    let root = read(text).ok()?;
+    let (key, above) = place.split_last()?;
+    let table = root.at(above)?;
+    let splice = removal(text, table, table.member(key)?)?;
+    with_all_else_kept(text, place, splice)
+}
+
+/// A value on lines of its own, as the member of a table that is indented by `outer`.
+pub(crate) fn block(key: &str, value: &Value, outer: &str, unit: &str, newline: &str) -> String {
+    let name = name(key);
+    match value {
+        Value::Table(members) if !members.is_empty() => {
+            let inner = format!("{outer}{unit}");
+            let member = |(key, value): &(String, Value)| {
+                format!("{newline}{}", block(key, value, &inner, unit, newline))
+            };
+            format!("{outer}{name}:{}", members.iter().map(member).collect::<String>())
+        }
+        Value::Text(_) | Value::Plain(_) | Value::List(_) | Value::Table(_) => {
+            format!("{outer}{name}: {}", line(value))
+        }
+    }
+}
+
+/// A value on one line.
+fn line(value: &Value) -> String {
+    match value {
+        Value::Text(text) => quoted(text),
+        Value::Plain(text) => text.clone(),
+        Value::List(items) => {
+            format!("[{}]", items.iter().map(line).collect::<Vec<_>>().join(", "))
+        }
+        Value::Table(members) if members.is_empty() => "{}".to_owned(),
+        Value::Table(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(key, value)| format!("{}: {}", name(key), line(value)))
+                .collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+    }
+}
+
+fn name(key: &str) -> String {
+    let is_plain = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        && !NO_TEXTS.iter().any(|word| key.eq_ignore_ascii_case(word));
+    if is_plain { key.to_owned() } else { quoted(key) }
+}
+
+/// A text in quotes, with what parsers take for the end of a line, or do not take at all, by its number.
+fn quoted(text: &str) -> String {
+    let escaped = |character: char| match character {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        odd if odd.is_control()
+            || matches!(odd, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
+        {
+            format!("\\u{:04X}", u32::from(odd))
+        }
+        other => other.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
+
+/// The splice, if nothing but what is at `place` says something else after it.
+fn with_all_else_kept(text: &str, place: &[String], splice: Splice) -> Option<Splice> {
+    let elsewhere = |text: &str| Some(read(text).ok()?.value().without(place));
+    let is_kept = elsewhere(text)?.says_the_same_as(&elsewhere(&splice.clone().into_text(text))?);
+    is_kept.then_some(splice)
+}
+
+/// What goes with a member that goes: its lines, or a part of what is in brackets. Comments on lines of their own stay.
+fn removal(text: &str, table: &Node, member: &Member) -> Option<Splice> {
+    let members = table.members();
+    let at = members.iter().position(|it| it.span == member.span)?;
+    let Range { start, end } = member.span.clone();
+    let gone = |range| Splice { range, text: String::new() };
+    if is_in_brackets(text, table) {
+        return Some(gone(match (members.get(at + 1), members[..at].last()) {
+            (Some(next), _) => start..next.span.start,
+            (None, Some(former)) => former.span.end..end,
+            // With the comma that may stand behind it.
+            (None, None) => table.span.start + 1..table.span.end - 1,
+        }));
+    }
+    indent(text, start)?;
+    // A name with nothing behind it is no table.
+    if members.len() == 1 {
+        return Some(Splice { range: start..end, text: "{}".to_owned() });
+    }
+    let line = line_start(text, start);
+    Some(gone(match text[end..].find('\n') {
+        Some(at) => line..end + at + 1,
+        None => text[..line].trim_end_matches(['\r', '\n']).len()..text.len(),
+    }))
+}
+
+/// Where the colon behind a name is.
+fn colon(text: &str, member: &Member) -> Option<usize> {
+    let start = member.span.start;
+    let behind_name = quotes_end(text, start).unwrap_or(start + member.key.len());
+    Some(behind_name + text.get(behind_name..)?.find(':')?)
+}
+
+fn is_in_brackets(text: &str, table: &Node) -> bool {
+    text[table.span.start..].starts_with('{')
+}
+
+/// Where the line with `at` ends, before what ends it.
+fn end_of_line(text: &str, at: usize) -> usize {
+    let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
+    if end > at && text[..end].ends_with('\r') { end - 1 } else { end }
+}
+
+/// By how much a file indents: what stands before the members of the first table within this one, or of any.
+fn unit(text: &str, outer: &str, member: &Member) -> String {
+    let first = member.value.members().first();
+    let inner = first.and_then(|first| indent(text, first.span.start));
+    let own = inner.and_then(|inner| inner.strip_prefix(outer));
+    let indents = text.lines().map(|line| line.len() - line.trim_start_matches(' ').len());
+    let any = indents.into_iter().find(|count| *count > 0).map(|count| " ".repeat(count));
+    let own = own.filter(|unit| !unit.is_empty()).map(str::to_owned);
+    own.or(any).unwrap_or_else(|| "  ".to_owned())
+}
+
+fn unreadable(at: usize, what: &str) -> Unreadable {
+    Unreadable { at, what: what.to_owned() }
+}
+
+/// Goes through the events of a file.
+struct Reader<'a> {
+    text: &'a str,
+    events: Peekable<IntoIter<(Event<'a>, Range<usize>)>>,
+    /// Where the last thing that was read ends.
+    done: usize,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    /// Reads what comes next. A block begins at `start`, which is behind the colon in front of it.
+    fn node(&mut self, start: usize) -> Result<Node, Unreadable> {
+        let Some((event, range)) = self.events.next() else {
+            return Err(unreadable(self.text.len(), "it ends too soon"));
+        };
+        if self.depth == MAX_DEPTH {
+            return Err(unreadable(range.start, "it is too deep"));
+        }
+        self.depth += 1;
+        let node = match event {
+            Event::Scalar(value, style, _, tag) => {
+                self.scalar(&value, style, tag.as_deref(), range)
+            }
+            // What it stands for is somewhere else, and nothing here is changed by it.
+            Event::Alias(_) => {
+                self.done = range.end;
+                let text = self.text[range.clone()].to_owned();
+                Ok(Node { span: range, shape: Shape::Plain(text) })
+            }
+            Event::MappingStart(..) => self.table(start, &range),
+            Event::SequenceStart(..) => self.list(start, &range),
+            _ => Err(self.lost(range.start)),
+        };
+        self.depth -= 1;
+        node
+    }
+
+    fn table(&mut self, start: usize, range: &Range<usize>) -> Result<Node, Unreadable> {
+        let bracket = self.bracket(range, '{');
+        let mut members: Vec<Member> = Vec::new();
+        loop {
+            let Some((event, key)) = self.events.next() else { return Err(self.lost(self.done)) };
+            let (name, style, tag) = match event {
+                Event::MappingEnd => break,
+                Event::Scalar(name, style, _, tag) => (name, style, tag),
+                _ => return Err(self.lost(key.start)),
+            };
+            let name_node = self.scalar(&name, style, tag.as_deref(), key)?;
+            let begin = name_node.span.start;
+            let colon = self.behind_blanks(self.done, &[]);
+            // `? name` has its colon on a line of its own.
+            let is_in_line = bracket.is_some() || !self.text[self.done..colon].contains('\n');
+            if !(is_in_line && self.text[colon..].starts_with(':')) {
+                return Err(self.lost(begin));
+            }
+            self.done = colon + 1;
+            let value = self.node(colon + 1)?;
+            let span = begin..value.span.end.max(colon + 1);
+            members.push(Member { key: name.into_owned(), span, value });
+        }
+        let end = match bracket {
+            Some(_) => self.closed('}')?,
+            None => self.done,
+        };
+        Ok(Node { span: bracket.unwrap_or(start)..end, shape: Shape::Table(members) })
+    }
+
+    fn list(&mut self, start: usize, range: &Range<usize>) -> Result<Node, Unreadable> {
+        let bracket = self.bracket(range, '[');
+        let mut items = Vec::new();
+        while !matches!(self.events.peek(), Some((Event::SequenceEnd, _)) | None) {
+            let begin = self.events.peek().map_or(self.done, |(_, range)| range.start);
+            items.push(self.node(begin)?);
+        }
+        self.events.next();
+        let end = match bracket {
+            Some(_) => self.closed(']')?,
+            None => self.done,
+        };
+        Ok(Node { span: bracket.unwrap_or(start)..end, shape: Shape::List(items) })
+    }
+
+    fn scalar(
+        &mut self,
+        value: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        range: Range<usize>,
+    ) -> Result<Node, Unreadable> {
+        let text = self.text;
+        let span = match style {
+            ScalarStyle::Plain if value.is_empty() => self.done..self.done,
+            ScalarStyle::Plain => {
+                let begin = self.behind_properties(range.start);
+                begin..begin + text[begin..range.end].trim_end().len()
+            }
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+                let begin = self.behind_properties(range.start);
+                begin..quotes_end(text, begin).ok_or_else(|| self.lost(begin))?
+            }
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                let head = text[self.done..range.end].find(['|', '>']);
+                let begin = self.done + head.ok_or_else(|| self.lost(range.start))?;
+                begin..begin + text[begin..range.end].trim_end().len()
+            }
+        };
+        self.done = span.end;
+        let is_text = tag.is_some_and(|tag| tag.suffix == "str" || tag.handle.is_empty());
+        let shape = match (style, tag) {
+            _ if is_text => Shape::Text(value.to_owned()),
+            // What somebody's own tag means is not known.
+            (_, Some(_)) => Shape::Plain(text[range.start..span.end].to_owned()),
+            (ScalarStyle::Plain, None) => plain(value),
+            (_, None) => Shape::Text(value.to_owned()),
+        };
+        Ok(Node { span, shape })
+    }
+
+    /// Where the bracket is that a list or a table begins with, if it has one.
+    fn bracket(&mut self, range: &Range<usize>, bracket: char) -> Option<usize> {
+        let at = self.behind_properties(range.start);
+        // What begins a block has nothing of its own there.
+        let is_there = at < range.end && self.text[at..].starts_with(bracket);
+        is_there.then(|| {
+            self.done = at + 1;
+            at
+        })
+    }
+
+    /// Behind the bracket that comes next.
+    fn closed(&mut self, bracket: char) -> Result<usize, Unreadable> {
+        let at = self.behind_blanks(self.done, &[',']);
+        if !self.text[at..].starts_with(bracket) {
+            return Err(self.lost(at));
+        }
+        self.done = at + 1;
+        Ok(at + 1)
+    }
+
+    /// Behind blanks, comments, and what else may be passed over.
+    fn behind_blanks(&self, mut at: usize, passed: &[char]) -> usize {
+        loop {
+            let rest = &self.text[at..];
+            let trimmed =
+                rest.trim_start_matches(|c: char| c.is_whitespace() || passed.contains(&c));
+            at += rest.len() - trimmed.len();
+            let is_behind_blank = rest.len() > trimmed.len();
+            if !(trimmed.starts_with('#') && is_behind_blank) {
+                return at;
+            }
+            at += trimmed.find('\n').unwrap_or(trimmed.len());
+        }
+    }
+
+    /// Behind an anchor and a tag.
+    fn behind_properties(&self, mut at: usize) -> usize {
+        while self.text[at..].starts_with(['&', '!']) {
+            let rest = &self.text[at..];
+            let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            at = self.behind_blanks(at + length, &[]);
+        }
+        at
+    }
+
+    fn lost(&self, at: usize) -> Unreadable {
+        unreadable(at.min(self.text.len()), "it is written in a way that is not understood here")
+    }
+}
+
+/// Where a text in quotes ends.
+fn quotes_end(text: &str, begin: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let quote = *bytes.get(begin).filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let mut at = begin + 1;
+    loop {
+        match bytes.get(at)? {
+            b'\\' if quote == b'"' => at += 2,
+            byte if *byte == quote && quote == b'\'' && bytes.get(at + 1) == Some(&quote) => {
+                at += 2;
+            }
+            byte if *byte == quote => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+}
+
+/// What stands without quotes: what it looks like.
+fn plain(value: &str) -> Shape {
+    let is_number = || {
+        let is_digits =
+            |text: &str, radix| !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
+        let digits = value.trim_start_matches(['+', '-']);
+        let is_odd = [".inf", ".nan"].iter().any(|it| digits.eq_ignore_ascii_case(it));
+        let is_prefixed = [("0x", 16), ("0o", 8), ("0b", 2)].iter().any(|(prefix, radix)| {
+            digits.strip_prefix(prefix).is_some_and(|it| is_digits(it, *radix))
+        });
+        let is_decimal = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            && digits.parse::<f64>().is_ok();
+        is_odd || is_prefixed || is_decimal
+    };
+    match value {
+        "" | "~" | "null" | "Null" | "NULL" => Shape::Plain("null".to_owned()),
+        "true" | "True" | "TRUE" => Shape::Plain("true".to_owned()),
+        "false" | "False" | "FALSE" => Shape::Plain("false".to_owned()),
+        number if is_number() => Shape::Plain(number.to_owned()),
+        text => Shape::Text(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(text: &str) -> Vec<(String, String)> {
+        fn collect(text: &str, node: &Node, found: &mut Vec<(String, String)>) {
+            for member in node.members() {
+                found.push((member.key.clone(), text[member.value.span.clone()].to_owned()));
+                collect(text, &member.value, found);
+            }
+        }
+        let mut found = Vec::new();
+        collect(text, &read(text).unwrap(), &mut found);
+        found
+    }
+
+    #[test]
+    fn everything_ends_where_it_ends() {
+        let text = "é: \"x\"   # one\nb: 'it''s' # two\nc:\n- - 1\n  - 2 # three\nd: {e: [f, ], } # four\ng: |\n  # h\n\n\
+                    i: &j k l\n  m # five\nn: !!str 5\no:\np: &q {r: s}\n";
+        let want = [
+            ("é", "\"x\""),
+            ("b", "'it''s'"),
+            ("c", "\n- - 1\n  - 2"),
+            ("d", "{e: [f, ], }"),
+            ("e", "[f, ]"),
+            ("g", "|\n  # h"),
+            ("i", "k l\n  m"),
+            ("n", "5"),
+            ("o", ""),
+            ("p", "{r: s}"),
+            ("r", "s"),
+        ];
+        assert_eq!(spans(text), want.map(|(key, text)| (key.to_owned(), text.to_owned())));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for (text, why) in [
+            ("- a\n", "it is no table"),
+            ("a: 1\n---\nb: 2\n", "it has more than one document"),
+            ("? a\n: b\n", "it is written in a way that is not understood here"),
+            ("{a: b}: c\n", "it is written in a way that is not understood here"),
+        ] {
+            assert_eq!(read(text).unwrap_err().what, why, "{text}");
+        }
+        for text in ["a: *b\n", "a:\n\t- b\n", "a: [b\n", "a: \"b\n", "a: b: c\n"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        let deep = format!("a: {}{}", "[".repeat(MAX_DEPTH + 1), "]".repeat(MAX_DEPTH + 1));
+        assert_eq!(read(&deep).unwrap_err().what, "it is too deep");
+        assert_eq!(read("").unwrap().members().len(), 0);
+        assert_eq!(read("# nothing\n---\n").unwrap().members().len(), 0);
+    }
+
+    #[test]
+    fn texts_are_written_so_that_they_are_read_as_they_were() {
+        for text in [
+            "a",
+            "",
+            "yes",
+            "5",
+            "a: b # c",
+            "\"\\\n\r\t\u{1}\u{85}\u{2028}\u{feff}",
+            "東京 é 🦆",
+            "- x",
+            "*y",
+        ] {
+            let made = block("k", &Value::text(text), "", "  ", "\n") + "\n";
+            assert_eq!(read(&made).unwrap().value().get("k"), Some(&Value::text(text)), "{made}");
+            let made = format!("{}: 1\n", name(text));
+            assert_eq!(read(&made).unwrap().members()[0].key, text, "{made}");
+        }
+    }
+
+    #[test]
+    fn json_of_it_says_the_same() {
+        let text = "a: {b: [1, 0x1F, .5, yes, ~, ], \"c\": d}\ne: true\nf: &g h\ni: *g\n";
+        let want = r#"{ "a": { "b": [1, "0x1F", ".5", "yes", null], "c": "d" }, "e": true, "f": "h", "i": "*g" }"#;
+        assert_eq!(json_of_yaml(text).as_deref(), Some(want));
+        assert_eq!(json_of_yaml("- a"), None);
+    }
+}
