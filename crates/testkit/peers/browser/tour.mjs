@@ -55,6 +55,20 @@ function send(method, params = {}, sessionId) {
   return new Promise((done, failed) => waiting.set(id, { done, failed, method }));
 }
 
+/// Removes the browser's home. What the browser started ends with it, and may write there until then; files that come
+/// while others are removed are no matter of `maxRetries`.
+async function remove(folder) {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (error.code !== "ENOTEMPTY" || Date.now() > deadline) throw error;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+}
+
 /// What must come, or why it is missed.
 function soon(promise, what) {
   let timer;
@@ -233,7 +247,6 @@ try {
   const ended = new Promise((done) => browser.once("exit", done));
   browser.kill("SIGKILL");
   await ended;
-  // What it started ends with it, a moment later.
-  rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  await remove(home);
 }
 process.stdout.write(JSON.stringify(report));
