@@ -1,6 +1,6 @@
 //! Files as clients and people write them, in `tests/corpus`.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use super::{Machine, only_outcome};
 use crate::{
@@ -190,4 +190,48 @@ fn what_becomes_of_every_file() {
     for (client, told) in told {
         insta::assert_snapshot!(client, told.join("\n"));
     }
+}
+
+/// A server as Goose reads it.
+#[derive(Debug, serde::Deserialize)]
+struct GoosesEntry {
+    enabled: bool,
+    name: String,
+    r#type: String,
+    cmd: Option<String>,
+    args: Option<Vec<String>>,
+    #[serde(default)]
+    envs: BTreeMap<String, String>,
+}
+
+#[test]
+fn goose_reads_what_is_written() {
+    let mut wrapped = 0;
+    for (client, name, bytes) in files().into_iter().filter(|(client, ..)| client == "goose") {
+        let machine = Machine::new();
+        let path = machine.place(&client, &name, &bytes);
+        let plans = machine.install();
+        let written = fs::read_to_string(path).unwrap();
+        let written = written.trim_start_matches('\u{feff}');
+        for server in plans[0].servers.iter().filter(|it| matches!(it.fate, Fate::Wrap | Fate::Add))
+        {
+            let read: serde_yaml::Value = serde_yaml::from_str(written).unwrap();
+            let mut entry = read["extensions"][&server.name].clone();
+            entry.apply_merge().unwrap();
+            // It has one that YAML takes for a number, as Goose does.
+            if name == "numbers-and-quotes.yaml" && server.name == "texts" {
+                entry.as_mapping_mut().unwrap().remove("envs");
+            }
+            let entry: GoosesEntry = serde_yaml::from_value(entry).unwrap();
+            assert_eq!(entry.cmd.as_deref(), Some("/usr/bin/forebay"), "{name}");
+            let words = entry.args.unwrap();
+            let is_ours = words.starts_with(&["wrap".to_owned()]) || server.name == "forebay";
+            assert!(is_ours && entry.r#type == "stdio" && !entry.name.is_empty(), "{name}");
+            let is_remote = words.iter().any(|word| word == "--url-env");
+            assert!(!is_remote || entry.envs.contains_key("FOREBAY_URL"), "{name}");
+            assert!(entry.enabled || server.name == "git log");
+            wrapped += 1;
+        }
+    }
+    assert!(wrapped > 12, "{wrapped}");
 }

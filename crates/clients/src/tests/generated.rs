@@ -5,7 +5,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::{Machine, only_outcome};
-use crate::{Fate, Mode, Outcome, Request, install};
+use crate::{Fate, Mode, Outcome, Request, install, json_of_yaml};
 
 /// How a file is written.
 #[derive(Debug, Clone)]
@@ -290,6 +290,15 @@ fn unique(mut servers: Vec<Server>) -> Vec<Server> {
     servers
 }
 
+/// Makes sure that a file is read here as Goose reads it.
+fn reads_the_same_as_goose(text: &str) -> Result<(), TestCaseError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let theirs: serde_json::Value = serde_yaml::from_str(text).unwrap();
+    let ours: serde_json::Value = serde_json::from_str(&json_of_yaml(text).unwrap()).unwrap();
+    prop_assert_eq!(theirs, ours, "{}", text);
+    Ok(())
+}
+
 /// Installs, checks, and restores.
 fn there_and_back(client: &str, name: &str, text: &str, mode: Mode) -> Result<(), TestCaseError> {
     let machine = Machine::new();
@@ -301,6 +310,9 @@ fn there_and_back(client: &str, name: &str, text: &str, mode: Mode) -> Result<()
     prop_assert!(plans[0].refusal.is_none() || is_gateway, "{:?}", plans[0].refusal);
     let is_change = plans[0].is_change();
     let written = fs::read_to_string(&path).unwrap();
+    if client == "goose" {
+        reads_the_same_as_goose(&written)?;
+    }
     // What others write at the end does not stand in the way.
     let (mark, remark) = if client == "cursor" { ("}", "\n//x\n}") } else { ("", "\n#x") };
     let other = |text: &str| {
