@@ -249,7 +249,9 @@ pub(crate) const CLIENTS: &[Client] = &[
             Settings("Code/User/mcp.json"),
             Settings("Code/User/profiles/*/mcp.json"),
             Settings("Code - Insiders/User/mcp.json"),
+            Settings("Code - Insiders/User/profiles/*/mcp.json"),
             Settings("VSCodium/User/mcp.json"),
+            Settings("VSCodium/User/profiles/*/mcp.json"),
         ],
         project_files: &[".vscode/mcp.json"],
         form: Form::Json,
@@ -355,6 +357,12 @@ pub(crate) const CLIENTS: &[Client] = &[
             Settings(
                 "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
             ),
+            Settings(
+                "Code - Insiders/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            ),
+            Settings(
+                "VSCodium/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            ),
         ],
         project_files: &[],
         form: Form::Json,
@@ -367,9 +375,17 @@ pub(crate) const CLIENTS: &[Client] = &[
     Client {
         name: "roo",
         title: "Roo Code",
-        files: &[Settings(
-            "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
-        )],
+        files: &[
+            Settings(
+                "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+            ),
+            Settings(
+                "Code - Insiders/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+            ),
+            Settings(
+                "VSCodium/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+            ),
+        ],
         project_files: &[".roo/mcp.json"],
         form: Form::Json,
         tables: SERVERS,

@@ -61,7 +61,7 @@ forebay wrap [OPTIONS] -- COMMAND [ARGUMENTS]...
 const EXAMPLES: &str = "\
 Examples:
   forebay wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes
-  forebay wrap --url https://example.com/mcp --header 'X-Api-Key: abc'
+  forebay wrap --url https://example.com/mcp --header-env X-Api-Key=API_KEY
   forebay wrap --env API_KEY=abc --name search -- uvx some-search-server
   forebay wrap --watch src -- python src/server.py
   forebay wrap --record session.jsonl --log-level debug -- ./my-server

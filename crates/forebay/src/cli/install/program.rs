@@ -173,13 +173,14 @@ fn language_in(folder: &Path) -> Option<&'static str> {
     LANGUAGES.iter().find(is_there).map(|(_, language)| *language)
 }
 
-/// `1.2.3`, `v1.2.3` or `forebay-1.2.3`.
+/// `1.2.3`, `v1.2.3` or `forebay-1.2.3`, with or without a platform behind it.
 fn is_version(name: &str) -> bool {
-    let last = name.rsplit(['-', '@']).next().unwrap_or(name);
-    let parts: Vec<&str> = last.trim_start_matches('v').split('.').collect();
     let is_number =
         |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    parts.len() >= 3 && parts.iter().take(3).all(is_number)
+    name.split(['-', '@']).any(|word| {
+        let parts: Vec<&str> = word.trim_start_matches('v').split('.').collect();
+        parts.len() >= 3 && parts.iter().take(3).all(is_number)
+    })
 }
 
 #[cfg(test)]
@@ -203,6 +204,7 @@ mod tests {
             "/home/me/.cache/pnpm/dlx/x/forebay",
             "/opt/homebrew/Cellar/forebay/0.1.0/bin/forebay",
             "/opt/forebay-0.1.0/forebay",
+            "/opt/forebay-0.1.0-x86_64-linux/forebay",
             "/opt/forebay/v1.20.3/forebay",
             "/nix/store/abc/bin/forebay",
             "/tmp/bunx-1000-forebay@latest/forebay",
