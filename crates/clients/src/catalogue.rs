@@ -52,8 +52,20 @@ pub(crate) struct EntryForm {
     /// What else it wants in one that is started.
     pub(crate) wanted: &'static [(&'static str, Wanted)],
     pub(crate) variables: Variables,
+    /// How long it waits, in seconds or parts of one.
+    pub(crate) patience: &'static [Patience],
     /// Programs whose packages it looks up among known malware before it starts them.
     pub(crate) looked_up: &'static [&'static str],
+}
+
+/// A key that says how long a call or a start may take.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    pub(crate) key: &'static str,
+    /// How many of what it counts are a second.
+    pub(crate) per_second: u64,
+    /// What a gateway calls it.
+    pub(crate) ours: &'static str,
 }
 
 /// What a client wants in an entry.
@@ -148,8 +160,17 @@ const USUAL: EntryForm = EntryForm {
     tools: None,
     wanted: &[],
     variables: Variables::Everywhere,
+    patience: &[],
     looked_up: &[],
 };
+
+/// Of Codex's two keys for a start, the one in milliseconds is the older.
+const CODEXS_PATIENCE: &[Patience] = &[
+    Patience { key: "tool_timeout_sec", per_second: 1, ours: "timeout" },
+    Patience { key: "startup_timeout_sec", per_second: 1, ours: "start_timeout" },
+    Patience { key: "startup_timeout_ms", per_second: 1_000, ours: "start_timeout" },
+];
+const GOOSES_PATIENCE: &[Patience] = &[Patience { key: "timeout", per_second: 1, ours: "timeout" }];
 
 const SERVERS: &[&[&str]] = &[&["mcpServers"]];
 const POLICY_KEYS: &[&str] = &["allowedMcpServers", "deniedMcpServers"];
@@ -281,7 +302,12 @@ pub(crate) const CLIENTS: &[Client] = &[
         form: Form::Toml,
         tables: &[&["mcp_servers"]],
         newer_table: None,
-        entry: EntryForm { started_type: None, headers: HeaderForm::Codex, ..USUAL },
+        entry: EntryForm {
+            started_type: None,
+            headers: HeaderForm::Codex,
+            patience: CODEXS_PATIENCE,
+            ..USUAL
+        },
         policies: &[
             Policy {
                 file: Linux("/etc/codex/requirements.toml"),
@@ -409,6 +435,7 @@ pub(crate) const CLIENTS: &[Client] = &[
             untyped: Untyped::Mistake,
             wanted: &[("enabled", Wanted::On), ("name", Wanted::Name)],
             variables: Variables::InRemote,
+            patience: GOOSES_PATIENCE,
             looked_up: &["npx", "uvx"],
             ..USUAL
         },

@@ -4,22 +4,22 @@
 
 use std::ops::Range;
 
-use crate::{form::Form, ledger::Change};
+use crate::{document::line_start, form::Form, ledger::Change};
 
 /// Where the comments of a text are, on lines of their own and behind values.
 pub(crate) fn comments(form: Form, text: &str) -> Vec<Range<usize>> {
     let (mut found, mut at, mut before) = (Vec::new(), 0, '\n');
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
-        // In YAML, a mark within a word is a part of it.
-        let is_within = form == Form::Yaml && !before.is_whitespace();
-        let is_in_brackets = matches!(before, '[' | '{' | ',');
+        // In YAML, a mark within a word is a part of it, and so is a quote within a text without quotes.
+        let is_yaml = form == Form::Yaml;
+        let is_within = is_yaml && !before.is_whitespace();
         if let Some(length) = comment(form, rest).filter(|_| !is_within) {
             found.push(at..at + length);
             at += length;
         } else {
-            let string = string(form, rest).filter(|_| !is_within || is_in_brackets);
-            at += string.unwrap_or(first.len_utf8());
+            let is_string = |length: &usize| !is_yaml || begins_a_value(text, at, *length);
+            at += string(form, rest).filter(is_string).unwrap_or(first.len_utf8());
         }
         before = text[..at].chars().next_back().unwrap_or(first);
     }
@@ -38,6 +38,14 @@ pub(crate) fn is_one_lost(form: Form, changes: &[Change], text: &str) -> bool {
         let ours = all(&change.ours);
         all(&change.original).iter().any(|it| !ours.contains(it) && !there.contains(it))
     })
+}
+
+/// True if what stands in quotes in YAML can be a value or a name: something must come before it, and it ends in its line.
+/// One of several lines counts as none, so that no comment is lost in it.
+fn begins_a_value(text: &str, at: usize, length: usize) -> bool {
+    let before = text[line_start(text, at)..at].trim_end();
+    let is_behind = before.is_empty() || before.ends_with([':', '-', '?', '[', '{', ',']);
+    is_behind && !text[at..at + length].contains('\n')
 }
 
 /// How long the comment is that a text begins with.
@@ -99,5 +107,7 @@ mod tests {
         let yaml =
             "# one\na: it's # two\nb: 'x '' # no' # three\nc: [\"# no\",'# no'] #four\nd: e#no";
         assert_eq!(found(Form::Yaml, yaml), ["# one", "# two", "# three", "#four"]);
+        let open = "a: hits of the '90s # one\nb: 'x\n # two";
+        assert_eq!(found(Form::Yaml, open), ["# one", "# two"]);
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    catalogue::{Client, EntryForm, HeaderForm, StartForm},
+    catalogue::{Client, EntryForm, HeaderForm, Patience, StartForm},
     disk,
     document::text_of,
     entry::{self, Reason},
@@ -27,13 +27,6 @@ const GOOSES_TOOLS: &str = "available_tools";
 const APPROVED: [&str; 5] =
     ["alwaysAllow", "autoApprove", "trust", "tools", "default_tools_approval_mode"];
 
-/// Codex's keys for how long a call may take and how long a start, with how many of each are a second, and ours.
-const PATIENCE: [(&str, u64, &str); 3] = [
-    ("tool_timeout_sec", 1, "timeout"),
-    ("startup_timeout_sec", 1, "start_timeout"),
-    ("startup_timeout_ms", 1_000, "start_timeout"),
-];
-
 /// A gateway takes a longer `timeout` for milliseconds, as some clients write it.
 const MOST_SECONDS: u64 = 3_600;
 
@@ -42,7 +35,6 @@ pub(crate) fn moved(entry: &Value, form: &EntryForm) -> Result<Value, Reason> {
     if has_variables(entry) {
         return Err(Reason::Variables);
     }
-    let is_codex = form.headers == HeaderForm::Codex;
     let mut members = Vec::new();
     for (key, value) in entry.as_table().unwrap_or_default() {
         match key.as_str() {
@@ -69,10 +61,16 @@ pub(crate) fn moved(entry: &Value, form: &EntryForm) -> Result<Value, Reason> {
             key if APPROVED.contains(&key) && says_something(value) => {
                 return Err(Reason::Tools(key.to_owned()));
             }
-            key if is_codex && PATIENCE.iter().any(|(theirs, ..)| *theirs == key) => {
-                let made = patience(key, value).ok_or_else(|| Reason::Written(key.to_owned()))?;
-                // Of Codex's two keys for a start, the one in milliseconds is the older.
-                if entry.get("startup_timeout_sec").is_none() || key != "startup_timeout_ms" {
+            key if form.patience.iter().any(|it| it.key == key) => {
+                if value.is_null() {
+                    continue;
+                }
+                let made = patience(form, key, value);
+                let made = made.ok_or_else(|| Reason::Written(key.to_owned()))?;
+                // Of two keys for the same, the first counts.
+                let first = form.patience.iter().find(|it| it.ours == made.0);
+                let is_first = first.is_some_and(|it| it.key == key || entry.get(it.key).is_none());
+                if is_first {
                     members.push(made);
                 }
             }
@@ -104,9 +102,9 @@ pub(crate) fn reached(entry: &Value, form: &EntryForm) -> Option<Value> {
     Some(Value::Table(members.map(|(key, value)| (key.to_owned(), value)).to_vec()))
 }
 
-/// Codex's patience as a gateway has it: in whole seconds.
-fn patience(key: &str, value: &Value) -> Option<(String, Value)> {
-    let (_, per_second, ours) = PATIENCE.iter().find(|(theirs, ..)| *theirs == key)?;
+/// A client's patience as a gateway has it: in whole seconds.
+fn patience(form: &EntryForm, key: &str, value: &Value) -> Option<(String, Value)> {
+    let Patience { per_second, ours, .. } = form.patience.iter().find(|it| it.key == key)?;
     let Value::Plain(written) = value else { return None };
     let (whole, fraction) = written.split_once('.').unwrap_or((written, ""));
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -116,6 +114,26 @@ fn patience(key: &str, value: &Value) -> Option<(String, Value)> {
     let is_ambiguous = *ours == "timeout" && seconds > MOST_SECONDS;
     let written = if is_ambiguous { seconds.checked_mul(1_000)? } else { seconds };
     Some(((*ours).to_owned(), Value::Plain(written.to_string())))
+}
+
+/// What a gateway takes for milliseconds, in seconds.
+fn in_seconds(timeout: &Value) -> Value {
+    let Value::Plain(written) = timeout else { return timeout.clone() };
+    match written.parse::<u64>() {
+        Ok(count) if count > MOST_SECONDS => Value::Plain(count.div_ceil(1_000).to_string()),
+        Ok(_) | Err(_) => timeout.clone(),
+    }
+}
+
+/// How long a client has to wait for a gateway: as long as for the most patient of the servers behind it.
+pub(crate) fn longest(servers: &[(String, Value)], form: &EntryForm) -> Option<(String, Value)> {
+    let key = form.patience.iter().find(|it| it.ours == "timeout")?.key;
+    let seconds = |server: &(String, Value)| match in_seconds(server.1.get("timeout")?) {
+        Value::Plain(written) => written.parse::<u64>().ok(),
+        Value::Text(_) | Value::List(_) | Value::Table(_) => None,
+    };
+    let longest = servers.iter().filter_map(seconds).max()?;
+    Some((key.to_owned(), Value::Plain(longest.to_string())))
 }
 
 /// Variables as a gateway wants them: a number or a truth value is a text, which it becomes for the server anyway.
@@ -167,10 +185,31 @@ pub(crate) fn edited(
     let empty = Value::Table(Vec::new());
     let new = now.iter().filter(|(name, _)| !names.contains(name));
     made.extend(new.map(|(name, entry)| {
-        let base = Value::Table(entry::wanted(form, name));
-        (name.clone(), Some(back(&base, &empty, entry, form)))
+        (name.clone(), Some(as_wanted(name, &back(&empty, &empty, entry, form), form)))
     }));
     made
+}
+
+/// A new entry with what its client wants in each.
+fn as_wanted(name: &str, entry: &Value, form: &EntryForm) -> Value {
+    let mut members = entry.as_table().unwrap_or_default().to_vec();
+    if form.wanted.is_empty() {
+        return Value::Table(members);
+    }
+    let is_off = entry::is_off(entry);
+    let is_started = entry.get(form.command).is_some();
+    members.retain(|(key, _)| !["disabled", "enabled", "type"].contains(&key.as_str()));
+    let mut made = entry::wanted(form, name);
+    for (_, value) in made.iter_mut().filter(|(key, _)| key == "enabled" && is_off) {
+        *value = Value::Plain("false".to_owned());
+    }
+    let kind = if is_started { form.started_type } else { Some("streamable_http") };
+    made.extend(kind.map(|kind| ("type".to_owned(), Value::text(kind))));
+    made.append(&mut members);
+    if is_started && entry.get("args").is_none() {
+        made.push(("args".to_owned(), Value::List(Vec::new())));
+    }
+    Value::Table(made)
 }
 
 /// A client's entry with what was changed in ours: `written` is what it was there, and `now` what it is.
@@ -225,12 +264,11 @@ fn back(original: &Value, written: &Value, now: &Value, form: &EntryForm) -> Val
                     set(known, value);
                 }
             }
-            ("timeout" | "start_timeout", _) if form.headers == HeaderForm::Codex => {
-                for (theirs, ..) in PATIENCE.iter().filter(|(.., ours)| *ours == key) {
-                    set(theirs, None);
-                }
-                let theirs = PATIENCE.iter().find(|(.., ours)| *ours == key);
-                set(theirs.map_or(key.as_str(), |(theirs, ..)| *theirs), value);
+            ("timeout" | "start_timeout", _) if !form.patience.is_empty() => {
+                let mut theirs = form.patience.iter().filter(|it| it.ours == key);
+                let first = theirs.next().map_or(key.as_str(), |it| it.key);
+                set(first, value.map(|value| in_seconds(&value)));
+                theirs.for_each(|it| set(it.key, None));
             }
             // No other client has one.
             ("start_timeout", _) => {}

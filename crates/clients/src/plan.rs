@@ -477,7 +477,10 @@ fn move_all(
         loses_nothing(&path, request, moved)?;
     }
     let words = ["gateway", "--servers", &path.display().to_string()];
-    let value = entry::ours(&plan.client.entry, &request.program, &words);
+    let mut value = entry::ours(&plan.client.entry, &request.program, &words);
+    if let Value::Table(members) = &mut value {
+        members.extend(moving::longest(moved, &plan.client.entry));
+    }
     let names: Vec<&String> = moved.iter().map(|(name, _)| name).collect();
     if !work.move_all(table, &names, OURS, &value) {
         return Err("its servers are written in a way in which they cannot be moved".to_owned());

@@ -20,7 +20,7 @@ pub(crate) fn in_its_words(
         let mut range = root.at(&inside(place, key))?.span.clone();
         let words = words(form, change, key)?;
         // In YAML, what has lines of its own begins right behind the colon.
-        if words.starts_with(['\r', '\n']) {
+        if words.starts_with(char::is_whitespace) {
             range.start = text[..range.start].trim_end_matches(' ').len();
         }
         let words = words.replace("\r\n", "\n").replace('\n', newline(&text));

@@ -87,7 +87,8 @@ fn check(root: &Node, place: &[String]) -> Result<(), String> {
     for key in place {
         let Some(member) = node.member(key) else { return Ok(()) };
         node = &member.value;
-        if !matches!(node.shape, Shape::Table(_)) {
+        // Nothing is as good as an empty table.
+        if !matches!(node.shape, Shape::Table(_)) && !node.value().is_null() {
             return Err(format!("`{key}` in it is no table of servers"));
         }
     }

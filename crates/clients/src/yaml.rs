@@ -12,7 +12,7 @@ pub(crate) use self::reader::read;
 use crate::{
     document::{Edit, Member, Node, Shape, Splice, indent, line_start, newline},
     json,
-    value::Value,
+    value::{Value, same},
 };
 
 /// Words that are no texts without quotes, to one parser or another.
@@ -74,7 +74,15 @@ pub(crate) fn edit(text: &str, place: &[String], edits: &[(&str, Edit)]) -> Opti
             }
         }
     }
-    with_all_else_kept(text, place, Splice::together(text, entry.span.clone(), splices))
+    let splice = Splice::together(text, entry.span.clone(), splices);
+    let splice = with_all_else_kept(text, place, splice)?;
+    // Nor may the entry itself say something else but for what is changed.
+    let now = read(&splice.clone().into_text(text)).ok()?;
+    let is_kept = |member: &&Member| !edits.iter().any(|(key, _)| *key == member.key);
+    let mut kept = entry.value.members().iter().filter(is_kept);
+    let now = now.at(place)?.value();
+    let is_same = |it: &Member| same(now.get(&it.key), Some(&it.value.value()));
+    kept.all(is_same).then_some(splice)
 }
 
 pub(crate) fn add(text: &str, place: &[String], key: &str, value: &Value) -> Option<Splice> {
@@ -83,7 +91,12 @@ pub(crate) fn add(text: &str, place: &[String], key: &str, value: &Value) -> Opt
         let (last, above) = place.split_last()?;
         return add(text, above, last, &Value::Table(vec![(key.to_owned(), value.clone())]));
     };
-    let Shape::Table(members) = &table.shape else { return None };
+    let members = match &table.shape {
+        Shape::Table(members) => members.as_slice(),
+        // A name with nothing behind it.
+        Shape::Plain(text) if text == "null" => &[],
+        Shape::Text(_) | Shape::Plain(_) | Shape::List(_) => return None,
+    };
     let newline = newline(text);
     let splice = match (members.last(), is_in_brackets(text, table)) {
         (Some(last), true) => Splice {
@@ -97,7 +110,10 @@ pub(crate) fn add(text: &str, place: &[String], key: &str, value: &Value) -> Opt
             let made = block(key, value, outer, &unit, newline);
             Splice { range: at..at, text: format!("{newline}{made}") }
         }
-        (None, _) if place.is_empty() => {
+        (None, true) if place.is_empty() => {
+            Splice { range: table.span.clone(), text: block(key, value, "", "  ", newline) }
+        }
+        (None, false) if place.is_empty() => {
             let lead = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
             let made = block(key, value, "", "  ", newline);
             Splice { range: text.len()..text.len(), text: format!("{lead}{made}{newline}") }
@@ -116,6 +132,7 @@ pub(crate) fn add(text: &str, place: &[String], key: &str, value: &Value) -> Opt
                     let range = colon(text, named)? + 1..table.span.end;
                     Splice { range, text: format!("{newline}{made}") }
                 }
+                None if !is_in_brackets(text, table) => return None,
                 None => Splice {
                     range: table.span.start + 1..table.span.end - 1,
                     text: format!(" {}: {} ", name(key), line(value)),
@@ -123,7 +140,8 @@ pub(crate) fn add(text: &str, place: &[String], key: &str, value: &Value) -> Opt
             }
         }
     };
-    let all = [place, &[key.to_owned()]].concat();
+    let is_made = table.value().is_null();
+    let all = if is_made { place.to_vec() } else { [place, &[key.to_owned()]].concat() };
     with_all_else_kept(text, &all, splice)
 }
 
@@ -282,9 +300,23 @@ mod tests {
     }
 
     #[test]
+    fn a_change_that_changes_anything_else_is_not_made() {
+        // The blank line behind the last member is part of the text in front of it once that member goes.
+        let text = "e:\n  a: 1\n  t: |+\n    x\n  h: 2\n\nf: 3\n";
+        let place = ["e".to_owned()];
+        assert!(edit(text, &place, &[("h", Edit::Members(Vec::new()))]).is_none());
+        assert!(edit(text, &place, &[("a", Edit::Members(Vec::new()))]).is_some());
+        // So is the end of a line behind a text that has none.
+        let text = "e:\n  t: |\n    x";
+        assert_eq!(read(text).unwrap().value().get("e").unwrap().get("t"), Some(&Value::text("x")));
+        assert!(add(text, &place, "k", &Value::text("v")).is_none());
+    }
+
+    #[test]
     fn json_of_it_says_the_same() {
-        let text = "a: {b: [1, 0x1F, .5, yes, ~, ], \"c\": d}\ne: true\nf: &g h\ni: *g\n";
-        let want = r#"{ "a": { "b": [1, "0x1F", ".5", "yes", null], "c": "d" }, "e": true, "f": "h", "i": "*g" }"#;
+        let text = "a: {b: [1, 0x1F, .5, yes, ~, ], \"c\": d}\ne: true\nf: &g h\n";
+        let want =
+            r#"{ "a": { "b": [1, "0x1F", ".5", "yes", null], "c": "d" }, "e": true, "f": "h" }"#;
         assert_eq!(json_of_yaml(text).as_deref(), Some(want));
         assert_eq!(json_of_yaml("- a"), None);
     }

@@ -411,3 +411,61 @@ fn what_was_changed_otherwise_here_and_behind_the_gateway_can_be_made_the_same()
         assert!(machine.left_over().is_empty());
     }
 }
+
+const GOOSES: &str = "extensions:\n  a:\n    enabled: true\n    type: stdio\n    name: a\n    cmd: a\n    args: []\n    \
+                      timeout: 7200\n  b:\n    enabled: true\n    type: stdio\n    name: b\n    cmd: b\n    args: []\n    \
+                      timeout: null\n    available_tools: []\n";
+
+#[test]
+fn goose_waits_for_a_gateway_as_long_as_for_the_most_patient_server() {
+    let machine = Machine::new();
+    let path = machine.place("goose", "config.yaml", GOOSES.as_bytes());
+    machine.install_gateway();
+    let file = fs::read_to_string(gateway_file(&machine)).unwrap();
+    let servers = value(&file);
+    let server = |name: &str| servers.get("mcpServers").unwrap().get(name).unwrap().clone();
+    // A gateway takes more than an hour for milliseconds.
+    assert_eq!(server("a").get("timeout"), Some(&Value::Plain("7200000".to_owned())));
+    assert_eq!(server("b").get("timeout"), None);
+    let written = fs::read_to_string(&path).unwrap();
+    assert!(
+        written.contains("args: [\"gateway\"") && written.contains("timeout: 7200\n"),
+        "{written}"
+    );
+    fs::write(gateway_file(&machine), file.replace("7200000", "5400000")).unwrap();
+    machine.uninstall();
+    assert_eq!(fs::read_to_string(&path).unwrap(), GOOSES.replace("7200", "5400"));
+}
+
+#[test]
+fn what_was_added_behind_a_gateway_comes_back_as_goose_wants_it() {
+    let machine = Machine::new();
+    let path = machine.place("goose", "config.yaml", GOOSES.as_bytes());
+    machine.install_gateway();
+    let file = gateway_file(&machine);
+    let more = r#""mcpServers": {
+    "x": { "command": "x", "disabled": true },
+    "z": { "type": "http", "url": "http://127.0.0.1/mcp" },"#;
+    let text = fs::read_to_string(&file).unwrap().replacen("\"mcpServers\": {", more, 1);
+    fs::write(&file, text).unwrap();
+    machine.uninstall();
+    let now = fs::read_to_string(&path).unwrap();
+    let x = "  x:\n    enabled: false\n    name: \"x\"\n    type: \"stdio\"\n    cmd: \"x\"\n    args: []\n";
+    let z = "  z:\n    enabled: true\n    name: \"z\"\n    type: \"streamable_http\"\n    uri: \"http://127.0.0.1/mcp\"\n";
+    assert!(now.starts_with(GOOSES) && now.contains(x) && now.contains(z), "{now}");
+}
+
+#[test]
+fn servers_come_back_where_nothing_is_left_of_their_table() {
+    let machine = Machine::new();
+    let path = machine.place("goose", "config.yaml", GOOSES.as_bytes());
+    machine.install_gateway();
+    for empty in ["extensions:\n", "extensions: {}\n", "extensions: ~ # none\n", "{}\n", ""] {
+        fs::write(&path, empty).unwrap();
+        let told = crate::uninstall(&machine.home(), &[], crate::Missing::Keep, crate::Run::Dry);
+        assert_eq!(*only_outcome(&told.unwrap()), Outcome::EntryByEntry, "{empty}");
+    }
+    fs::write(&path, "extensions:\n").unwrap();
+    machine.uninstall();
+    assert_eq!(fs::read_to_string(&path).unwrap(), GOOSES);
+}

@@ -74,12 +74,11 @@ impl Reader<'_> {
             Event::Scalar(value, style, _, tag) => {
                 self.scalar(&value, style, tag.as_deref(), range)
             }
-            // What it stands for is somewhere else, and nothing here is changed by it.
-            Event::Alias(_) => {
-                self.done = range.end;
-                let text = self.text[range.clone()].to_owned();
-                Ok(Node { span: range, shape: Shape::Plain(text) })
-            }
+            // Whoever changes what it stands for would change this, too.
+            Event::Alias(_) => Err(unreadable(
+                range.start,
+                "it has an alias (`*`), which is not followed here; write what it stands for",
+            )),
             Event::MappingStart(..) => self.table(start, &range),
             Event::SequenceStart(..) => self.list(start, &range),
             _ => Err(self.lost(range.start)),
@@ -158,6 +157,10 @@ impl Reader<'_> {
             }
         };
         self.done = span.end;
+        // The parser gives a last line an end that it has not.
+        let has_no_end = range.end == text.len() && !text.ends_with('\n');
+        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        let value = value.strip_suffix('\n').filter(|_| is_block && has_no_end).unwrap_or(value);
         let is_text = tag.is_some_and(|tag| tag.suffix == "str" || tag.handle.is_empty());
         let shape = match (style, tag) {
             _ if is_text => Shape::Text(value.to_owned()),
