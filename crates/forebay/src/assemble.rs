@@ -185,7 +185,8 @@ fn between(
     let known = Arc::new(known);
     let mut between: Vec<Arc<dyn Interceptor>> = Vec::new();
     if policy.references.is_enabled {
-        between.push(Arc::new(References::new(desk.clone(), policy.clone(), known.clone())));
+        let references = References::new(desk.clone(), policy.clone(), known.clone());
+        between.push(Arc::new(references.noting(usage.clone())));
     }
     between.extend(pager.map(|pager| Arc::new(pager) as Arc<dyn Interceptor>));
     if policy.has_caching() {

@@ -27,6 +27,8 @@ mod progress;
 pub(crate) mod query;
 pub(crate) mod query_worker;
 pub(crate) mod read;
+#[cfg(test)]
+mod recipes;
 pub(crate) mod screen;
 pub(crate) mod search;
 pub(crate) mod serve;

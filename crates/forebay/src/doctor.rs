@@ -1,7 +1,7 @@
 //! Whether Forebay can do its work on this machine: what is looked at, and what was found.
 //!
 //! Each area has a file. A finding says what is so in one sentence and, if something should be done, with which
-//! command. Whoever shows findings, on a terminal or on a page, shows these.
+//! command or, where none does it, what to do in words. Whoever shows findings, on a terminal or on a page, shows these.
 
 mod clients;
 mod engine;
@@ -32,9 +32,12 @@ pub(crate) struct Finding {
     pub(crate) state: State,
     /// What is so, in a sentence.
     pub(crate) text: String,
-    /// The command that mends it.
+    /// The command that mends it, as a shell takes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mend: Option<String>,
+    /// What to do where no command does it, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) advice: Option<String>,
 }
 
 /// What a finding is about, in the order in which they are told.
@@ -152,11 +155,15 @@ pub(crate) fn quoted(word: impl AsRef<Path>) -> String {
 
 impl Finding {
     fn new(area: Area, state: State, text: impl Into<String>) -> Self {
-        Self { area, state, text: text.into(), mend: None }
+        Self { area, state, text: text.into(), mend: None, advice: None }
     }
 
     fn mended_by(self, command: impl Into<String>) -> Self {
         Self { mend: Some(command.into()), ..self }
+    }
+
+    fn advised(self, words: impl Into<String>) -> Self {
+        Self { advice: Some(words.into()), ..self }
     }
 }
 

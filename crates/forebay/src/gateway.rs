@@ -14,7 +14,10 @@ use forebay_tools::{Exposure, Tool};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use self::remembered::brief_hash;
-pub(crate) use self::{remembered::Remembered, watching::Watched};
+pub(crate) use self::{
+    remembered::{Remembered, Sighting},
+    watching::Watched,
+};
 use crate::{
     auth,
     config::{

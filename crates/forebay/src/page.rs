@@ -3,8 +3,8 @@
 use std::{path::PathBuf, sync::Arc};
 
 use forebay_page::{
-    Around, Examination, Finding, HeldSetting, KnownServer, KnownTool, Live, SettingsInForce,
-    Weight,
+    Around, Examination, Finding, HeldSetting, KnownServer, KnownTool, Live, SeenServer,
+    SettingsInForce, Weight,
 };
 use forebay_proxy::{
     chain::with_causes,
@@ -22,7 +22,7 @@ use crate::{
         servers::{Server, Start},
     },
     doctor::{self, ReadWords, Servers},
-    gateway::Remembered,
+    gateway::{Remembered, Sighting},
 };
 
 /// What this process knows.
@@ -81,6 +81,15 @@ impl Program {
         format!("forebay servers check {}{}", doctor::quoted(server), file.unwrap_or_default())
     }
 
+    /// What to do about a server that does not work.
+    fn correct(&self, server: &str) -> String {
+        let place = match &self.servers_file {
+            Some(file) => format!("its entry in {}", file.display()),
+            None => format!("`[servers.{server}]` in the settings"),
+        };
+        format!("Correct {place}; `{}` tells whether it works then.", self.check(server))
+    }
+
     /// How the index of what was kept stands, if there is one and it is behind.
     fn of_index(&self) -> Option<Finding> {
         let told = |text| Finding {
@@ -88,6 +97,7 @@ impl Program {
             weight: Weight::Warning,
             text,
             mend: Some("forebay index rebuild".to_owned()),
+            advice: None,
         };
         let counts = match self.search.as_ref()?.counts() {
             Ok(counts) => counts,
@@ -127,7 +137,11 @@ impl Program {
                     "{provider} does not say what large results show: {failed} of {} failed today, or came late.",
                     counted(*calls, "call")
                 ),
-                mend: Some("forebay stats --days 1".to_owned()),
+                mend: None,
+                advice: Some(
+                    "Correct what `summaries` says of it in the settings; `forebay stats --days 1` counts what failed."
+                        .to_owned(),
+                ),
             })
         });
         failing.collect()
@@ -141,7 +155,8 @@ impl Program {
                 area: "Servers",
                 weight: Weight::Problem,
                 text: format!("`{}` cannot start: {lack}", server.name),
-                mend: Some(self.check(&server.name)),
+                mend: None,
+                advice: Some(self.correct(&server.name)),
             })
         });
         let standings = match &self.running {
@@ -159,7 +174,8 @@ impl Program {
                 Some(why) => format!("`{}` is down: {why}", standing.name),
                 None => format!("`{}` is down.", standing.name),
             },
-            mend: Some(self.check(standing.name.as_str())),
+            mend: None,
+            advice: Some(self.correct(standing.name.as_str())),
         });
         lacking.chain(down).collect()
     }
@@ -196,6 +212,10 @@ impl Around for Program {
         let tools = |server: &Server| {
             remembered.tools(&Remembered::key(server)).and_then(|list| tools(&list))
         };
+        let seen = |server: &Server| {
+            let Sighting { at, revision, error } = remembered.sighting(server)?;
+            Some(SeenServer { at, revision, error })
+        };
         let sole = match &self.running {
             Running::ForEachSession(sole) => Some((sole, "starts for each session")),
             Running::Elsewhere(sole) => Some((sole, "runs elsewhere")),
@@ -208,6 +228,7 @@ impl Around for Program {
             state: state.to_owned(),
             lacks: Vec::new(),
             tools: None,
+            seen: None,
         });
         // A group begins when a client connects, and ends with it.
         let is_awaited = match &self.running {
@@ -227,12 +248,14 @@ impl Around for Program {
             .to_owned(),
             lacks: server.lacks.clone(),
             tools: tools(server),
+            seen: seen(server),
         });
         let of_clients =
             doctor::fronted_here(&self.config, self.read).into_iter().map(|one| KnownServer {
                 state: "started by its client".to_owned(),
                 lacks: Vec::new(),
                 tools: one.server.as_ref().ok().and_then(tools),
+                seen: one.server.as_ref().ok().and_then(seen),
                 name: one.name,
                 reached_by: one.reached_by,
                 clients: one.clients,
@@ -273,6 +296,7 @@ impl Around for Program {
             },
             text: found.text,
             mend: found.mend,
+            advice: found.advice,
         });
         // The doctor starts servers to see how they stand; here some are under way.
         let findings: Vec<Finding> = found.chain(self.of_servers()).collect();

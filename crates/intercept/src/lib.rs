@@ -62,7 +62,7 @@ pub use policy::{
 pub use reader::{Asked, Reader, Reading};
 pub use restore::restore;
 pub use save::{Named, save, save_text};
-pub use usage::{DEFINITION_TOKENS, REPLY_TOKENS, Usage};
+pub use usage::Usage;
 
 use crate::{
     capture::{Captured, Of},
@@ -94,6 +94,16 @@ pub struct MadeFrom(pub Vec<String>);
 /// its tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NeverKept;
+
+/// Noted about a call whose result an injected tool has made: what it replies to the model if the result passes as it
+/// is. A result that is kept has a summary in its place, which is counted as that of any other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyIfPassed {
+    /// The tool.
+    pub tool: &'static str,
+    /// How many tokens it has.
+    pub tokens: u64,
+}
 
 /// What the result of a call was kept as: noted about it when that is done.
 #[derive(Debug, Clone, PartialEq, Eq)]

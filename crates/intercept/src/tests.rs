@@ -11,7 +11,10 @@ use forebay_proxy::{
     telemetry,
 };
 use forebay_records::tokens_up_to;
-use forebay_store::{Counts, Dataset, Durability, Event, Filter, Noted, Passed, Retention, Store};
+use forebay_store::{
+    Counts, DEFINITION_TOKENS, Dataset, Durability, Event, Filter, Noted, Passed, REPLY_TOKENS,
+    Retention, Store,
+};
 use forebay_wire::Line;
 use serde_json::{Value, json};
 
@@ -714,8 +717,9 @@ fn what_becomes_of_results_is_noted_and_what_tools_cost() {
     usage.answered(&call("list"), telemetry::Outcome::Result);
     usage.gave_again(&call("again"));
     let id = DatasetId::parse("k3v9x2ma").unwrap();
-    usage.told(&call("x"), "analyze", "FROM a", std::slice::from_ref(&id), 7);
-    usage.told(&call("x"), "analyze", "FROM b", &[], 3);
+    usage.asked(&call("x"), "analyze", "FROM a", std::slice::from_ref(&id));
+    usage.asked(&call("x"), "analyze", "FROM b", &[]);
+    usage.replied("analyze", 10);
     usage.offered(5);
     usage.write_down();
     let noted = noted.lock().clone();
@@ -727,6 +731,41 @@ fn what_becomes_of_results_is_noted_and_what_tools_cost() {
     let mut tallies: Vec<_> = noted.tallies.iter().map(|it| (&*it.what, it.count)).collect();
     tallies.sort_unstable();
     assert_eq!(tallies, [(DEFINITION_TOKENS, 5), (REPLY_TOKENS, 10)]);
+}
+
+#[test]
+fn what_an_injected_tool_made_counts_as_its_reply_unless_it_is_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let shelf = Shelf::new(home.path(), Durability::RightAfter, Retention::default());
+    let noted = Arc::new(Mutex::new(Noted::default()));
+    let usage = Usage::new({
+        let noted = noted.clone();
+        move |_, new| {
+            noted.lock().tallies.extend(new.tallies.clone());
+            noted.lock().events.extend(new.events.clone());
+            Ok(())
+        }
+    });
+    let policy = Policy { threshold: Some(500), ..Policy::default() };
+    let keeper = Keeper::new(Arc::new(shelf), policy, router(), Arc::new(usage));
+    for (length, tokens) in [(10, 7), (20_000, 5_000)] {
+        let call = call("run_code");
+        call.note(ReplyIfPassed { tool: "run_code", tokens });
+        let result = text_result(&"word ".repeat(length)).to_string().into_bytes();
+        let (moment, result) = (result.len() as u64, Payload::from(result));
+        let moment = Moment::Answer(SubjectKind::Result, &call, moment);
+        keeper.notices(&moment, None);
+        if keeper.watches(&moment) {
+            keeper.on_result(&call, &result, &Caller::default()).unwrap();
+        }
+    }
+    keeper.usage.write_down();
+    let noted = noted.lock();
+    let outcomes: Vec<Outcome> = noted.events.iter().map(|event| event.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Passed, Outcome::Kept]);
+    let tallies: Vec<_> =
+        noted.tallies.iter().map(|it| (&*it.subject, &*it.what, it.count)).collect();
+    assert_eq!(tallies, [("run_code", REPLY_TOKENS, 7)]);
 }
 
 #[test]

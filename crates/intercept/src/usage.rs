@@ -20,10 +20,13 @@ use forebay_proxy::{
     session::Call,
     telemetry::{self, Telemetry},
 };
-use forebay_store::{Counts, DatasetId, Event, Noted, Outcome, Passed, Question, SizeClass, Tally};
+use forebay_store::{
+    Counts, DEFINITION_TOKENS, DatasetId, Event, Noted, Outcome, Passed, Question, REPLY_TOKENS,
+    SizeClass, Tally,
+};
 use jiff::Timestamp;
 
-use crate::events;
+use crate::{ReplyIfPassed, events};
 
 /// How long counts wait for others to be written with.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -43,10 +46,6 @@ struct Shared {
 
 type Write = dyn FnMut(&[Passed<'_>], &Noted) -> Result<(), HookError> + Send;
 
-/// The tally of tokens that replies of injected tools have had, by tool.
-pub const REPLY_TOKENS: &str = "reply tokens";
-/// The tally of tokens that definitions of injected tools have had, each time that they were listed.
-pub const DEFINITION_TOKENS: &str = "definition tokens";
 /// How many calls, and how many questions, wait to be written at most; the oldest are let go.
 const MAX_NOTED: usize = 1_000;
 /// How much of a question is noted.
@@ -188,7 +187,8 @@ impl Usage {
         self.became(call, 0, Outcome::Again, Why::Known, None);
     }
 
-    /// Notes what became of a result.
+    /// Notes what became of a result. What an injected tool replied is counted if it passed: of what was kept, the
+    /// summary is.
     pub(crate) fn became(
         &self,
         call: &Call,
@@ -208,13 +208,30 @@ impl Usage {
             why,
             dataset,
         };
+        let reply = match outcome {
+            Outcome::Passed | Outcome::Failed => call.noted::<ReplyIfPassed>(),
+            Outcome::Kept | Outcome::Again => None,
+        };
         let mut pending = self.0.pending();
         push(&mut pending.seen, seen);
+        if let Some(reply) = reply {
+            pending.count_reply(reply.tool, reply.tokens);
+        }
         self.0.wake(&mut pending);
     }
 
-    /// Notes that an injected tool has told something, and which datasets it was asked of.
-    pub fn told(&self, call: &Call, tool: &str, what: &str, datasets: &[DatasetId], tokens: u64) {
+    /// Counts what an injected tool has replied.
+    pub fn replied(&self, tool: &'static str, tokens: u64) {
+        let mut pending = self.0.pending();
+        pending.count_reply(tool, tokens);
+        self.0.wake(&mut pending);
+    }
+
+    /// Notes of which datasets a tool was asked, and what.
+    pub fn asked(&self, call: &Call, tool: &str, what: &str, datasets: &[DatasetId]) {
+        if datasets.is_empty() {
+            return;
+        }
         let what: String = what.chars().take(MAX_QUESTION_CHARS).collect();
         let client = call.client.as_deref().unwrap_or_default();
         let mut pending = self.0.pending();
@@ -223,7 +240,6 @@ impl Usage {
             let (tool, client, what) = (tool.to_owned(), client.to_owned(), what.clone());
             push(&mut pending.questions, Question { dataset, at, tool, client, what });
         }
-        *pending.tallies.entry((tool.to_owned(), REPLY_TOKENS)).or_default() += tokens;
         self.0.wake(&mut pending);
     }
 
@@ -336,6 +352,10 @@ impl Shared {
 }
 
 impl Pending {
+    fn count_reply(&mut self, tool: &str, tokens: u64) {
+        *self.tallies.entry((tool.to_owned(), REPLY_TOKENS)).or_default() += tokens;
+    }
+
     fn add(&mut self, upstream: &UpstreamName, tool: &str, size: SizeClass, counts: Counts) {
         if let Some(known) = self.counts.get_mut(upstream).and_then(|tools| tools.get_mut(tool)) {
             known[size.index()] += counts;

@@ -82,6 +82,9 @@ pub struct Finding {
     /// The command that mends it, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mend: Option<String>,
+    /// What to do where no command does it, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 /// How grave a finding is.
@@ -145,6 +148,19 @@ pub struct KnownServer {
     pub lacks: Vec<String>,
     /// The tools that it had when it was last there; `None` if it never was.
     pub tools: Option<Vec<KnownTool>>,
+    /// How it stood when the doctor last started it; `None` if it never did.
+    pub seen: Option<SeenServer>,
+}
+
+/// How a server stood when the doctor last started it.
+#[derive(Debug, Clone, Serialize)]
+pub struct SeenServer {
+    /// When that was.
+    pub at: Timestamp,
+    /// The revision of the protocol that it spoke, then or before.
+    pub revision: Option<String>,
+    /// Why it could not be used, if it could not.
+    pub error: Option<String>,
 }
 
 /// A tool, and what its definition costs.

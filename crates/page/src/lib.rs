@@ -39,8 +39,8 @@ use forebay_tools::Desk;
 use http::{HeaderValue, Method, Request, Response};
 
 pub use around::{
-    Around, Examination, Finding, HeldSetting, KnownServer, KnownTool, Live, SettingsInForce,
-    Weight,
+    Around, Examination, Finding, HeldSetting, KnownServer, KnownTool, Live, SeenServer,
+    SettingsInForce, Weight,
 };
 pub use gate::Gate;
 

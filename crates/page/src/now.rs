@@ -48,7 +48,7 @@ pub(crate) struct Calls {
 pub(crate) struct Today {
     results: u64,
     captured: u64,
-    tokens_kept_out: i64,
+    net_tokens: i64,
     datasets: u64,
     stored_bytes: u64,
 }
@@ -105,11 +105,11 @@ impl Calls {
 impl Today {
     fn of(pages: &Pages) -> Result<Self, Problem> {
         let store = pages.desk.store()?;
-        let counts = store.usage_by_day(Some(1))?.into_iter().next().unwrap_or_default().1;
+        let savings = store.savings(Some(1))?;
         Ok(Self {
-            results: counts.results,
-            captured: counts.captured,
-            tokens_kept_out: counts.tokens_kept_out(),
+            results: savings.counts.results,
+            captured: savings.counts.captured,
+            net_tokens: savings.net_tokens(),
             datasets: store.total()?,
             stored_bytes: store.stored_bytes_at_most()?,
         })
@@ -121,7 +121,7 @@ impl Today {
         [
             (grouped(self.results), results),
             (grouped(self.captured), "of them kept"),
-            (signed(self.tokens_kept_out, short), "tokens kept out today"),
+            (signed(self.net_tokens, short), "net tokens kept out today"),
             (format!("≤ {}", size(self.stored_bytes)), "on disk"),
         ]
     }
@@ -187,7 +187,11 @@ fn attention(pages: &Pages, today: &Today, calls: &[Event]) -> Vec<Finding> {
                     size(most),
                     percent(bytes, most)
                 ),
-                mend: Some("forebay datasets gc --dry-run".to_owned()),
+                mend: None,
+                advice: Some(
+                    "Raise `max_store_bytes` in the settings, or keep what should stay: `forebay datasets pin ID`."
+                        .to_owned(),
+                ),
             });
         }
     }
@@ -204,7 +208,11 @@ fn attention(pages: &Pages, today: &Today, calls: &[Event]) -> Vec<Finding> {
                 counted(calls.len() as u64, "call"),
                 last.why
             ),
-            mend: pages.around.check_command(&last.server),
+            mend: None,
+            advice: Some(pages.around.check_command(&last.server).map_or_else(
+                || "The calls below say why each failed.".to_owned(),
+                |check| format!("`{check}` tells whether the server works."),
+            )),
         });
     }
     all.sort_by_key(|finding| finding.weight);

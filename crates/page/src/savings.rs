@@ -1,9 +1,8 @@
 //! Savings: tokens kept out of models' contexts, net of what that cost, by tool, server and day.
 
 use askama::Template;
-use forebay_store::{Counts, Usage};
+use forebay_store::{Counts, Savings as Saved, Usage};
 use forebay_text::{counted, grouped, short, signed};
-use forebay_tools::{DEFINITION_TOKENS, REPLY_TOKENS};
 use jiff::civil::Date;
 use serde::Serialize;
 
@@ -19,6 +18,10 @@ use crate::{
 const SPANS: [(u16, &str); 4] = [(1, "today"), (7, "7 days"), (30, "30 days"), (0, "all")];
 /// How many days are drawn.
 const DRAWN_DAYS: usize = 30;
+/// How high the highest bar and the lowest are together.
+const CHART_HEIGHT: u64 = 80;
+/// How thick the line is that bars stand on.
+const GROUND_HEIGHT: u64 = 1;
 
 /// What was kept out, and what that cost.
 #[derive(Template, Serialize)]
@@ -73,11 +76,19 @@ pub(crate) struct Of {
     percent: i64,
 }
 
+/// The chart of days: what is net kept out stands on the ground, what is net lost hangs below.
+pub(crate) struct Chart {
+    /// How far below the top the ground is.
+    pub(crate) ground: u64,
+    pub(crate) bars: Vec<Bar>,
+}
+
 /// A bar of the chart of days.
 pub(crate) struct Bar {
     pub(crate) x: usize,
     pub(crate) y: u64,
     pub(crate) height: u64,
+    pub(crate) class: &'static str,
     pub(crate) told: String,
 }
 
@@ -91,16 +102,9 @@ impl Savings {
         let price = given.get("price").map(price).transpose()?;
         let store = pages.desk.store()?;
         let usage = store.usage(days)?;
-        let mut total = Counts::default();
-        for usage in &usage {
-            total += usage.counts;
-        }
-        let replies = store.tallies_by_day(REPLY_TOKENS, days)?;
-        let definitions = store.tallies_by_day(DEFINITION_TOKENS, days)?;
-        let sum = |all: &[(Date, u64)]| all.iter().map(|(_, count)| count).sum::<u64>();
-        let (reply_tokens, definition_tokens) = (sum(&replies), sum(&definitions));
-        let net_tokens = net(total.tokens_kept_out(), reply_tokens + definition_tokens);
-        let by_day = by_day(&store.usage_by_day(days)?, &[replies, definitions].concat());
+        let by_day = store.savings_by_day(days)?;
+        let all: Saved = by_day.iter().map(|(_, of_day)| *of_day).sum();
+        let (total, net_tokens) = (all.counts, all.net_tokens());
         #[expect(clippy::cast_precision_loss, reason = "money is told to the cent")]
         let money = price.map(|price| net_tokens as f64 / 1e6 * price);
         Ok(Self {
@@ -111,12 +115,12 @@ impl Savings {
             cached: total.cached,
             captured_tokens: total.captured_tokens,
             summary_tokens: total.given_tokens,
-            reply_tokens,
-            definition_tokens,
+            reply_tokens: all.reply_tokens,
+            definition_tokens: all.definition_tokens,
             net_tokens,
             price,
             money,
-            by_day,
+            by_day: by_day.into_iter().map(|(day, saved)| Day::of(day, saved)).collect(),
             by_server: grouped_by(&usage, |usage| usage.server.clone()),
             by_tool: grouped_by(&usage, |it| {
                 format!("{} · {}", named(&it.server), named(&it.tool))
@@ -189,17 +193,8 @@ impl Savings {
         self.given.at("/savings.json")
     }
 
-    fn bars(&self) -> Vec<Bar> {
-        const HEIGHT: u64 = 80;
-        let drawn = self.drawn();
-        let kept_out = |day: &Day| u64::try_from(day.kept_out_tokens).unwrap_or_default();
-        let most = drawn.iter().map(|(_, day)| kept_out(day)).max().unwrap_or_default().max(1);
-        let bar = |(place, day): (usize, &Day)| {
-            let height = (kept_out(day) * HEIGHT).div_ceil(most);
-            let told = format!("{}: {} net", day.day, signed(day.net_tokens, grouped));
-            Bar { x: place * 12, y: HEIGHT - height, height, told }
-        };
-        drawn.into_iter().map(bar).collect()
+    fn chart(&self) -> Chart {
+        Chart::of(&self.drawn())
     }
 
     /// The last days, each with its place: the latest is the last, and days without anything leave theirs empty.
@@ -220,7 +215,37 @@ impl Savings {
     }
 }
 
+impl Chart {
+    /// The chart of these days, each with its place.
+    fn of(drawn: &[(usize, &Day)]) -> Self {
+        let net = || drawn.iter().map(|(_, day)| day.net_tokens);
+        let most = net().max().map_or(0, |most| most.max(0).unsigned_abs());
+        let least = net().min().map_or(0, |least| least.min(0).unsigned_abs());
+        let all = most.saturating_add(least).max(1);
+        // Whatever is not nothing can be seen.
+        let height = |tokens: u64| tokens.saturating_mul(CHART_HEIGHT).div_ceil(all);
+        let ground = if least == 0 { CHART_HEIGHT } else { height(most) };
+        let bar = |(place, day): &(usize, &Day)| {
+            let height = height(day.net_tokens.unsigned_abs());
+            let (y, class) = if day.net_tokens < 0 {
+                (ground + GROUND_HEIGHT, "below")
+            } else {
+                (ground - height, "above")
+            };
+            let told = format!("{}: {} net", day.day, signed(day.net_tokens, grouped));
+            Bar { x: place * 12, y, height, class, told }
+        };
+        Self { ground, bars: drawn.iter().map(bar).collect() }
+    }
+}
+
 impl Day {
+    fn of(day: Date, saved: Saved) -> Self {
+        let kept_out_tokens = saved.counts.tokens_kept_out();
+        let (cost_tokens, net_tokens) = (saved.cost_tokens(), saved.net_tokens());
+        Self { day, kept_out_tokens, cost_tokens, net_tokens }
+    }
+
     fn figures(&self) -> [String; 3] {
         let net = signed(self.net_tokens, grouped);
         [signed(self.kept_out_tokens, grouped), grouped(self.cost_tokens), net]
@@ -251,26 +276,6 @@ fn price(written: &str) -> Result<f64, Problem> {
     })
 }
 
-fn net(gained: i64, spent: u64) -> i64 {
-    gained.saturating_sub(spent.cast_signed())
-}
-
-fn by_day(usage: &[(Date, Counts)], costs: &[(Date, u64)]) -> Vec<Day> {
-    let mut days: Vec<Date> =
-        usage.iter().map(|(day, _)| *day).chain(costs.iter().map(|(day, _)| *day)).collect();
-    days.sort_by(|one, other| other.cmp(one));
-    days.dedup();
-    let day = |day: Date| {
-        let counts = usage.iter().find(|(known, _)| *known == day);
-        let kept_out_tokens = counts.map(|(_, it)| it.tokens_kept_out()).unwrap_or_default();
-        let costs = costs.iter().filter(|(known, _)| *known == day);
-        let cost_tokens = costs.map(|(_, count)| count).sum();
-        let net_tokens = net(kept_out_tokens, cost_tokens);
-        Day { day, kept_out_tokens, cost_tokens, net_tokens }
-    };
-    days.into_iter().map(day).collect()
-}
-
 fn grouped_by(usage: &[Usage], name: impl Fn(&Usage) -> String) -> Vec<Of> {
     let mut all: Vec<(String, Counts)> = Vec::new();
     for usage in usage {
@@ -299,14 +304,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_net_of_its_costs_and_may_be_negative() {
-        let day = |text: &str| text.parse::<Date>().unwrap();
-        let counts = Counts { captured_tokens: 900, given_tokens: 100, ..Counts::default() };
-        let usage = [(day("2026-11-18"), counts)];
-        let costs = [(day("2026-11-18"), 50), (day("2026-11-17"), 30), (day("2026-11-18"), 7)];
-        let days = by_day(&usage, &costs);
-        let told: Vec<_> = days.iter().map(|it| (it.day.to_string(), it.net_tokens)).collect();
-        assert_eq!(told, [("2026-11-18".to_owned(), 743), ("2026-11-17".to_owned(), -30)]);
+    fn bars_are_net_and_hang_below_the_ground_on_days_that_cost_more_than_they_kept_out() {
+        let drawn = |net: &[i64]| {
+            let day = |net_tokens: &i64| Day {
+                day: Date::constant(2026, 11, 18),
+                // What is drawn is the net, and nothing else.
+                kept_out_tokens: 1_000,
+                cost_tokens: 0,
+                net_tokens: *net_tokens,
+            };
+            let days: Vec<Day> = net.iter().map(day).collect();
+            let chart = Chart::of(&days.iter().enumerate().collect::<Vec<_>>());
+            let bar = |bar: Bar| (bar.class, bar.y, bar.height);
+            (chart.ground, chart.bars.into_iter().map(bar).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            drawn(&[400, 800, 0]),
+            (80, vec![("above", 40, 40), ("above", 0, 80), ("above", 80, 0)])
+        );
+        assert_eq!(
+            drawn(&[600, -200, -1]),
+            (60, vec![("above", 0, 60), ("below", 61, 20), ("below", 61, 1)])
+        );
+        assert_eq!(drawn(&[-50]), (0, vec![("below", 1, 80)]));
+        assert_eq!(drawn(&[]), (80, Vec::new()));
+        let (_, bars) = drawn(&[i64::MAX, i64::MIN]);
+        assert!(bars.iter().all(|(_, y, height)| y + height <= 82 && *height > 0), "{bars:?}");
     }
 
     #[test]
@@ -322,11 +345,9 @@ mod tests {
         let servers = grouped_by(&usage, |usage| usage.server.clone());
         let told: Vec<_> = servers.iter().map(|it| (it.kept_out_tokens, it.percent)).collect();
         assert_eq!(told, [(1_000, 100), (-500, 0)]);
-        let mut total = usage[0].counts;
-        total += usage[1].counts;
-        let days = by_day(&[(day, total)], &[(day, 50)]);
-        assert_eq!((days[0].kept_out_tokens, days[0].net_tokens), (500, 450));
-        assert_eq!(by_day(&[(day, usage[1].counts)], &[(day, 50)])[0].net_tokens, -550);
+        let saved = Saved { counts: usage[1].counts, reply_tokens: 50, definition_tokens: 0 };
+        let day = Day::of(day, saved);
+        assert_eq!((day.kept_out_tokens, day.cost_tokens, day.net_tokens), (-500, 50, -550));
     }
 
     #[test]

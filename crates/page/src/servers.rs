@@ -1,18 +1,23 @@
-//! Servers: how each stands, its tools and what their definitions cost.
+//! Servers: how each stands, when it was last called, its tools and what their definitions cost.
 
 use std::sync::Arc;
 
 use askama::Template;
 use forebay_proxy::upstream::{OfferedTool, Standing, State};
-use forebay_store::{Counts, Filter};
+use forebay_store::{Counts, Event, Filter, Outcome};
 use forebay_text::{counted, grouped};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    KnownServer, KnownTool, Live, Pages,
+    KnownServer, KnownTool, Live, Pages, SeenServer,
     frame::{Frame, Section},
     problem::Problem,
+    visible::{named, visible},
 };
+
+/// More calls are not remembered.
+const ALL_CALLS: u64 = 1_000;
 
 /// Why a server cannot be started anew from here, if that is so.
 pub(crate) fn why_not_anew(live: &Live) -> Option<&'static str> {
@@ -57,6 +62,10 @@ pub(crate) struct Server {
     /// The clients that have it behind Forebay, and how.
     clients: Vec<InClients>,
     last_error: Option<String>,
+    /// When the doctor last started it.
+    seen_at: Option<Timestamp>,
+    last_call: Option<Called>,
+    last_failure: Option<Called>,
     lacks: Vec<String>,
     tools: Option<Vec<KnownTool>>,
     definition_tokens: Option<u64>,
@@ -65,6 +74,16 @@ pub(crate) struct Server {
     datasets: u64,
     #[serde(skip)]
     class: &'static str,
+}
+
+/// A call that a server answered.
+#[derive(Serialize)]
+struct Called {
+    at: Timestamp,
+    tool: String,
+    client: String,
+    outcome: &'static str,
+    why: String,
 }
 
 /// Clients that have a server behind Forebay.
@@ -77,7 +96,7 @@ pub(crate) struct InClients {
 impl Servers {
     pub(crate) fn of(pages: &Pages) -> Result<Self, Problem> {
         let store = pages.desk.store()?;
-        let usage = store.usage(None)?;
+        let (usage, calls) = (store.usage(None)?, store.recent(ALL_CALLS)?);
         let live = pages.around.live();
         let standings = live.standings();
         let offered = match &live {
@@ -101,6 +120,7 @@ impl Servers {
                 standing: standings.iter().find(|it| it.name.as_str() == name),
                 offered: offered.iter().filter(|it| it.server.as_str() == name).collect(),
                 known: known.iter().filter(|it| it.name == name).collect(),
+                calls: calls.iter().filter(|it| it.server == name).collect(),
             };
             servers.push(Server::of(name, &about, counts, store.count(&filter)?));
         }
@@ -116,14 +136,46 @@ struct About<'a> {
     offered: Vec<&'a OfferedTool>,
     /// Several, where clients have other servers by the same name.
     known: Vec<&'a KnownServer>,
+    /// The last one first.
+    calls: Vec<&'a Event>,
+}
+
+impl About<'_> {
+    /// How it stood when the doctor last started it.
+    fn seen(&self) -> Option<&SeenServer> {
+        self.known.iter().filter_map(|it| it.seen.as_ref()).max_by_key(|seen| seen.at)
+    }
+
+    /// What went wrong last when it was started, unless it has worked since.
+    fn last_error(&self) -> Option<String> {
+        if let Some(standing) = self.standing {
+            return standing.last_error.clone();
+        }
+        let seen = self.seen()?;
+        let works = |call: &&Event| call.outcome != Outcome::Failed && call.at > seen.at;
+        seen.error.clone().filter(|_| !self.calls.iter().copied().any(|call| works(&call)))
+    }
+
+    /// The revision that it speaks, or spoke when it was last there.
+    fn revision(&self) -> Option<String> {
+        let now = self.standing.and_then(|it| it.revision.clone());
+        now.or_else(|| self.seen()?.revision.clone())
+    }
+
+    fn last_failure(&self) -> Option<Called> {
+        let failed = self.calls.iter().find(|call| call.outcome == Outcome::Failed);
+        failed.map(|call| Called::of(call))
+    }
 }
 
 impl Server {
     fn of(name: String, about: &About<'_>, counts: Counts, datasets: u64) -> Self {
-        let About { standing, offered, known } = about;
+        let About { standing, offered, known, calls } = about;
+        let last_error = about.last_error();
         let (state, class) = match (standing.map(|it| it.state), known.first()) {
             (Some(state), _) => (state.as_str().to_owned(), class(state)),
             (None, Some(known)) if !known.lacks.is_empty() => ("cannot start".to_owned(), "bad"),
+            (None, Some(known)) if last_error.is_some() => (known.state.clone(), "bad"),
             (None, Some(known)) => (known.state.clone(), "idle"),
             (None, None) => ("known from what passed".to_owned(), "idle"),
         };
@@ -139,10 +191,13 @@ impl Server {
             state,
             class,
             is_live: standing.is_some(),
-            revision: standing.and_then(|it| it.revision.clone()),
+            revision: about.revision(),
             reached_by: own.first().map(|it| it.reached_by.clone()),
             clients: of_clients.collect(),
-            last_error: standing.and_then(|it| it.last_error.clone()),
+            last_error,
+            seen_at: about.seen().map(|seen| seen.at),
+            last_call: calls.first().map(|call| Called::of(call)),
+            last_failure: about.last_failure(),
             lacks: own.iter().flat_map(|it| it.lacks.clone()).collect(),
             definition_tokens: tools.as_ref().map(|all| all.iter().map(|it| it.tokens).sum()),
             tools,
@@ -151,6 +206,22 @@ impl Server {
             datasets,
             name,
         }
+    }
+
+    fn speaks(&self) -> String {
+        match &self.revision {
+            Some(revision) => format!("speaks {revision}"),
+            None => "which revision it speaks is not known".to_owned(),
+        }
+    }
+
+    fn called(&self) -> String {
+        let called = match &self.last_call {
+            Some(call) => format!("last called {}", call.told()),
+            None => "no call is remembered".to_owned(),
+        };
+        let looked = self.seen_at.map(|at| format!(" · last started by the doctor {}", minute(at)));
+        called + &looked.unwrap_or_default()
     }
 
     fn shelf_link(&self) -> String {
@@ -176,6 +247,31 @@ impl Server {
         all.sort_by_key(|tool| std::cmp::Reverse(tool.tokens));
         all
     }
+}
+
+impl Called {
+    fn of(call: &Event) -> Self {
+        let Event { at, tool, client, outcome, why, .. } = call.clone();
+        Self { at, tool, client, outcome: outcome.name(), why }
+    }
+
+    /// When, what and for whom.
+    fn told(&self) -> String {
+        let (at, tool) = (minute(self.at), named(&self.tool));
+        match self.client.as_str() {
+            "" => format!("{at}: {tool}"),
+            client => format!("{at}: {tool}, for {}", named(client)),
+        }
+    }
+
+    fn failed(&self) -> String {
+        format!("Last failed {}: {}.", self.told(), visible(&self.why))
+    }
+}
+
+/// A time as people read it.
+fn minute(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 impl InClients {

@@ -8,6 +8,7 @@ pub(crate) mod activity;
 pub(crate) mod facets;
 mod filter;
 pub(crate) mod outlines;
+pub(crate) mod savings;
 pub(crate) mod size_class;
 pub(crate) mod tallies;
 pub(crate) mod totals;

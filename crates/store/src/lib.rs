@@ -65,6 +65,7 @@ pub use catalog::{
     activity::{Event, Noted, Outcome, Question},
     facets::Facet,
     outlines::Outline,
+    savings::{DEFINITION_TOKENS, REPLY_TOKENS, Savings},
     size_class::SizeClass,
     tallies::Tally,
     totals::Total,

@@ -13,8 +13,8 @@ use jiff::{Timestamp, ToSpan, civil::Date};
 
 use crate::{
     Capture, Collected, Counts, Dataset, DatasetId, Entry, Event, Facet, Filter, Findings, HowFar,
-    Mapped, Outline, Question, Retention, SizeClass, StoreError, Tally, Total, Usage, Verification,
-    Viewer,
+    Mapped, Outline, Question, Retention, Savings, SizeClass, StoreError, Tally, Total, Usage,
+    Verification, Viewer,
     catalog::{Catalog, usage},
     claim::{self, Claim},
     compression, database,
@@ -430,20 +430,15 @@ impl Store {
         self.ask(|catalog| catalog.usage_by_size(from))
     }
 
-    /// The same, on each day, the latest first.
-    pub fn usage_by_day(&self, days: Option<u16>) -> Result<Vec<(Date, Counts)>, StoreError> {
-        let from = first_of(days, usage::day(Timestamp::now()));
-        self.ask(|catalog| catalog.usage_by_day(from))
+    /// What was kept out of models' contexts, and what that cost: in the last `days`, today included, or ever.
+    pub fn savings(&self, days: Option<u16>) -> Result<Savings, StoreError> {
+        Ok(self.savings_by_day(days)?.into_iter().map(|(_, of_day)| of_day).sum())
     }
 
-    /// What was counted of one kind on each day, the latest first.
-    pub fn tallies_by_day(
-        &self,
-        what: &str,
-        days: Option<u16>,
-    ) -> Result<Vec<(Date, u64)>, StoreError> {
+    /// The same, on each day, the latest first.
+    pub fn savings_by_day(&self, days: Option<u16>) -> Result<Vec<(Date, Savings)>, StoreError> {
         let from = first_of(days, usage::day(Timestamp::now()));
-        self.ask(|catalog| catalog.tallies_of(what, from))
+        self.ask(|catalog| catalog.savings_by_day(from))
     }
 
     /// The latest calls in all processes, the last one first, as far as they have been written down.

@@ -1,5 +1,5 @@
 //! Real peers: official SDKs and servers from npm and PyPI, pinned, installed under the build
-//! folder by the first test that needs them, and Debian's browser.
+//! folder by the first test that needs them, and programs of Debian's: a browser, shells, a formatter.
 //!
 //! Where npm or Python is missing, or Debian's packages cannot be installed, a test that needs it says so
 //! on stderr and passes over it, or fails if `FOREBAY_TEST_PEERS=required` is set, as it is in CI.
@@ -7,7 +7,7 @@
 use std::{
     ffi::OsStr,
     fs::{self, File},
-    io::Write,
+    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::OnceLock,
@@ -128,6 +128,11 @@ pub fn script(test: &str) -> Option<&'static Path> {
     available(test, "script", SCRIPT.get_or_init(install)).map(PathBuf::as_path)
 }
 
+/// Returns a program of a Debian package, or says that `test` is skipped.
+pub fn debian(test: &str, name: &str, package: &str) -> Option<PathBuf> {
+    debian_program(name, package).inspect_err(|why| skip(test, name, why)).ok()
+}
+
 /// Where a program is, whose package is installed if it is missing, where Debian packages are and we may.
 pub fn debian_program(name: &str, package: &str) -> Result<PathBuf, String> {
     let found = || {
@@ -138,9 +143,9 @@ pub fn debian_program(name: &str, package: &str) -> Result<PathBuf, String> {
     if let Some(program) = found() {
         return Ok(program);
     }
-    // Test processes may run side by side.
+    // Tests run side by side, and packages are installed by one process at a time, whatever they are.
     fs::create_dir_all(root()).unwrap();
-    let turn = File::create(peers_directory(&format!("{package}.lock"))).unwrap();
+    let turn = File::create(peers_directory("debian.lock")).unwrap();
     turn.lock().unwrap();
     if found().is_none() {
         let install = ["install", "--yes", "--quiet", "--no-install-recommends", package];
@@ -295,6 +300,11 @@ impl Clients {
 impl Tour {
     /// Looks at what a plan says, and gives what was seen.
     pub fn of(&self, chromium: &Path, plan: &Value) -> Value {
+        self.with(chromium, plan, |step| panic!("this test has no step `{step}`"))
+    }
+
+    /// The same with a test that takes part: `act` is given the name of each step that the plan leaves to it.
+    pub fn with(&self, chromium: &Path, plan: &Value, mut act: impl FnMut(&str)) -> Value {
         let mut node = Command::new("node")
             .arg(self.directory.join("browser/tour.mjs"))
             .arg(chromium)
@@ -304,11 +314,21 @@ impl Tour {
             .spawn()
             .unwrap();
         let mut input = node.stdin.take().unwrap();
-        input.write_all(plan.to_string().as_bytes()).unwrap();
+        writeln!(input, "{plan}").unwrap();
+        let mut seen = None;
+        for line in BufReader::new(node.stdout.take().unwrap()).lines() {
+            let said: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let Some(step) = said["test"].as_str() else {
+                seen = Some(said);
+                break;
+            };
+            act(step);
+            writeln!(input, "done").unwrap();
+        }
         drop(input);
-        let seen = node.wait_with_output().unwrap();
-        assert!(seen.status.success(), "{}", String::from_utf8_lossy(&seen.stderr));
-        serde_json::from_slice(&seen.stdout).unwrap()
+        let ended = node.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        seen.expect("a tour that ends well tells what it saw")
     }
 
     fn install() -> Result<Self, String> {

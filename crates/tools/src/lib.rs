@@ -55,7 +55,6 @@ pub use error::ToolError;
 pub use export::{ExportForm, Exported, Subject, export, export_nameless, rows};
 pub use finder::Finder;
 pub use forebay_chart::ChartKind;
-pub use forebay_intercept::{DEFINITION_TOKENS, REPLY_TOKENS};
 pub use jobs::{Board, JobSettings, Jobs};
 pub use known_tools::KnownTools;
 pub use on_demand::Exposure;

@@ -15,7 +15,7 @@ mod wanted;
 
 use std::{io::Write as _, sync::Arc};
 
-use forebay_intercept::{MadeFrom, Policy};
+use forebay_intercept::{MadeFrom, Policy, Usage};
 use forebay_proxy::{
     body::Payload,
     chain::{CallVerdict, Caller, HookError, Interceptor, Moment, Verdict},
@@ -47,6 +47,7 @@ pub struct References {
     desk: Desk,
     policy: Policy,
     known: Arc<KnownTools>,
+    usage: Option<Arc<Usage>>,
 }
 
 /// A call with what its references stand for.
@@ -54,6 +55,8 @@ pub struct References {
 struct Expanded {
     params: Vec<u8>,
     datasets: Vec<DatasetId>,
+    /// What was asked of which of them: each reference, with the argument that it stands in.
+    asked: Vec<(String, Vec<DatasetId>)>,
     /// Files whose paths are among the arguments; they go away with the call.
     files: Vec<Unnamed>,
 }
@@ -61,7 +64,13 @@ struct Expanded {
 impl References {
     /// An interceptor that reads at `desk` what a call may see by `policy`.
     pub fn new(desk: Desk, policy: Policy, known: Arc<KnownTools>) -> Self {
-        Self { desk, policy, known }
+        Self { desk, policy, known, usage: None }
+    }
+
+    /// The same, which has it noted which datasets are passed on.
+    #[must_use]
+    pub fn noting(self, usage: Arc<Usage>) -> Self {
+        Self { usage: Some(usage), ..self }
     }
 
     /// Puts what the references stand for in their places; `None` if there are none.
@@ -91,6 +100,8 @@ impl References {
             let (resolved, reference) = reference.and_then(resolve).map_err(about)?;
             bytes += resolved.content.bytes.len() as u64;
             expanded.datasets.extend(resolved.datasets.iter().cloned());
+            let asked = format!("{path}: {}", written(&params[span.clone()]));
+            expanded.asked.push((asked, resolved.datasets.clone()));
             let json = match self.wanted(call, schema.as_ref(), &path) {
                 Wanted::Path => {
                     let file = self.file(call, resolved).map_err(about)?;
@@ -142,11 +153,26 @@ impl References {
         Ok(file)
     }
 
+    /// Notes what is asked of datasets that are passed on.
+    fn note_asked(&self, call: &Call, asked: &[(String, Vec<DatasetId>)]) {
+        let Some(usage) = &self.usage else { return };
+        let tool = format!("{}.{}", call.upstream, call.tool().unwrap_or_default());
+        for (what, datasets) in asked {
+            usage.asked(call, &tool, what, datasets);
+        }
+    }
+
     fn error(&self, error: &ToolError, call: &Call) -> Vec<u8> {
         let (_, bytes) = self.policy.reply_limit(call.client.as_deref());
         let budget = Budget { tokens: ERROR_TOKENS, bytes };
         Reply::error(&budget.cut(&self.desk.without_paths(error.told()))).into_json()
     }
+}
+
+/// A reference as it is written, without the quotes of a text.
+fn written(json: &[u8]) -> String {
+    serde_json::from_slice::<String>(json)
+        .unwrap_or_else(|_| String::from_utf8_lossy(json).into_owned())
 }
 
 /// Says which reference cannot be resolved, and why.
@@ -193,8 +219,9 @@ impl Interceptor for References {
         let json = params.to_vec()?;
         match self.expand(call, &json, caller) {
             Ok(None) => Ok(CallVerdict::Forward),
-            Ok(Some(Expanded { params, datasets, files })) => {
+            Ok(Some(Expanded { params, datasets, asked, files })) => {
                 events::references_resolved(call, datasets.len(), params.len());
+                self.note_asked(call, &asked);
                 let sources = datasets.iter().map(ToString::to_string).collect();
                 call.note(MadeFrom(sources));
                 // They are there as long as the call.

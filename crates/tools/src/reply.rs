@@ -1,6 +1,7 @@
 //! What a tool answers: blocks of content, the first of which is the data.
 
 use forebay_query::Source;
+use forebay_store::DatasetId;
 use serde_json::{Value, json};
 
 /// An answer.
@@ -8,6 +9,8 @@ use serde_json::{Value, json};
 pub(crate) struct Reply {
     blocks: Vec<Value>,
     is_error: bool,
+    /// The datasets that were read for it, as far as the arguments do not name them; each once.
+    datasets: Vec<DatasetId>,
 }
 
 impl Reply {
@@ -38,7 +41,23 @@ impl Reply {
 
     /// What the names of tools in a query stood for, if there were any.
     pub(crate) fn and_sources(self, sources: &[Source]) -> Self {
-        self.and_note(told(sources))
+        let datasets = sources.iter().map(|source| source.dataset.clone());
+        self.and_note(told(sources)).made_from(datasets)
+    }
+
+    /// The same, for which these datasets were read.
+    pub(crate) fn made_from(mut self, datasets: impl IntoIterator<Item = DatasetId>) -> Self {
+        for dataset in datasets {
+            if !self.datasets.contains(&dataset) {
+                self.datasets.push(dataset);
+            }
+        }
+        self
+    }
+
+    /// The datasets that were read for it, as far as the arguments do not name them.
+    pub(crate) fn datasets(&self) -> &[DatasetId] {
+        &self.datasets
     }
 
     pub(crate) fn and(mut self, block: Value) -> Self {

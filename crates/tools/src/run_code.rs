@@ -10,10 +10,7 @@ mod value;
 use std::{sync::Arc, time::Duration};
 
 use forebay_intercept::{Named, NeverKept, Policy};
-use forebay_proxy::{
-    chain::{CallVerdict, Caller},
-    session::Call,
-};
+use forebay_proxy::{chain::Caller, session::Call};
 use forebay_sandbox::{Host, Run, Sandbox};
 use forebay_store::DatasetId;
 use serde_json::Value;
@@ -44,6 +41,14 @@ const GRACE: Duration = Duration::from_secs(15);
 /// How many results may be in a program's memory at once, as long as they may be.
 const RESULTS: u64 = 4;
 
+/// What has become of a program: its reply, with the datasets that it has read.
+pub(crate) enum Ran {
+    /// It has come to its end, and its reply is a result as any other.
+    Result(Reply),
+    /// It has not, or nothing of it may be kept: the reply goes to the model as it is.
+    Answer(Reply),
+}
+
 /// Runs programs.
 pub struct Programs {
     sandbox: Sandbox,
@@ -73,11 +78,7 @@ impl Programs {
         self.sandbox.longest_run() + GRACE
     }
 
-    pub(crate) fn answer(
-        &self,
-        given: Value,
-        around: &Around<'_>,
-    ) -> Result<CallVerdict, ToolError> {
+    pub(crate) fn answer(&self, given: Value, around: &Around<'_>) -> Result<Ran, ToolError> {
         let arguments = Arguments::new(Tool::RunCode, given)?;
         let code = arguments.text("code", "return (await tools.git.git_log({})).length")?;
         let most = self.sandbox.limits().wall.as_secs().max(1);
@@ -99,21 +100,22 @@ impl Programs {
         if secretive.is_some() {
             around.call.note(NeverKept);
         }
+        let datasets = reach.asked();
         match run {
             // It may have come to its value, and only what it did besides has failed.
             Ok(run) if run.failure.is_none() || run.value.is_some() => {
-                let reply = completed(run);
+                let reply = completed(run).made_from(datasets);
                 Ok(match secretive {
                     Some(tool) if !around.holds(&reply) => {
                         let told = around.budget.cut(&too_long(&reply, tool));
-                        CallVerdict::Answer(Reply::error(&told).into_json())
+                        Ran::Answer(Reply::error(&told).made_from(reply.datasets().to_vec()))
                     }
-                    Some(_) | None => CallVerdict::Result(reply.into_json()),
+                    Some(_) | None => Ran::Result(reply),
                 })
             }
             Ok(run) => {
                 let told = around.failed(&run, reach.shapes(), secretive);
-                Ok(CallVerdict::Answer(Reply::error(&told).into_json()))
+                Ok(Ran::Answer(Reply::error(&told).made_from(datasets)))
             }
             Err(error) => Err(ToolError::Refused(error.to_string())),
         }

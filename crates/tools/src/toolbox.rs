@@ -3,14 +3,14 @@
 
 use std::{ops::Range, sync::Arc, time::Duration};
 
-use forebay_intercept::{AfterCapture, Policy, Usage};
+use forebay_intercept::{AfterCapture, Policy, ReplyIfPassed, Usage};
 use forebay_proxy::{
     body::Payload,
     chain::{CallVerdict, Caller, HookError, Interceptor, Moment, Verdict},
     router::UpstreamName,
     session::{Call, SubjectKind},
 };
-use forebay_store::{Counts, Dataset};
+use forebay_store::{Counts, Dataset, DatasetId};
 use forebay_wire::walk;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ use crate::{
     preparation::Preparation,
     read,
     reply::Reply,
-    run_code::{Around, Programs},
+    run_code::{Around, Programs, Ran},
     semantic_search,
     servers::{self, NoServers, Servers},
     visualize,
@@ -183,7 +183,7 @@ impl Toolbox {
         let json = params.to_vec()?;
         Ok(match call::meant(&json, self.servers()) {
             Ok(params) => CallVerdict::Rewrite(params),
-            Err(error) => CallVerdict::Answer(self.error(&error, call).into_json()),
+            Err(error) => self.answered(Tool::Call, self.error(&error, call)),
         })
     }
 
@@ -207,11 +207,40 @@ impl Toolbox {
             caller,
             budget: self.error_budget(call),
         };
+        let what = Asked::of(&given).what;
         let run = match &self.programs {
             Some(programs) => programs.answer(given, &around),
             None => refuse!("No programs are run here."),
         };
-        run.unwrap_or_else(|error| CallVerdict::Answer(self.error(&error, call).into_json()))
+        let ran = run.unwrap_or_else(|error| Ran::Answer(self.error(&error, call)));
+        let (Ran::Result(reply) | Ran::Answer(reply)) = &ran;
+        self.note_asked(call, Tool::RunCode, &what, reply.datasets());
+        match ran {
+            Ran::Answer(reply) => self.answered(Tool::RunCode, reply),
+            Ran::Result(reply) => {
+                let json = reply.into_json();
+                let tokens = self.policy.tokenizer.about(&json);
+                // The keeper knows whether the model gets it or a summary.
+                call.note(ReplyIfPassed { tool: Tool::RunCode.name(), tokens });
+                CallVerdict::Result(json)
+            }
+        }
+    }
+
+    /// A reply on its way to the model, counted.
+    fn answered(&self, tool: Tool, reply: Reply) -> CallVerdict {
+        let json = reply.into_json();
+        if let Some(usage) = &self.usage {
+            usage.replied(tool.name(), self.policy.tokenizer.about(&json));
+        }
+        CallVerdict::Answer(json)
+    }
+
+    /// Notes of which datasets a tool was asked, and what.
+    fn note_asked(&self, call: &Call, tool: Tool, what: &str, datasets: &[DatasetId]) {
+        if let Some(usage) = &self.usage {
+            usage.asked(call, tool.name(), what, datasets);
+        }
     }
 
     fn servers(&self) -> &dyn Servers {
@@ -360,14 +389,8 @@ impl Interceptor for Toolbox {
             }
         };
         let reply = if call.takes_links() { reply } else { reply.without_links() };
-        // What is refused was not asked of a dataset.
-        let datasets = if reply.is_error() { Vec::new() } else { asked.datasets };
-        let json = reply.into_json();
-        if let Some(usage) = &self.usage {
-            let tokens = self.policy.tokenizer.about(&json);
-            usage.told(call, tool.name(), &asked.what, &datasets, tokens);
-        }
-        Ok(CallVerdict::Answer(json))
+        self.note_asked(call, tool, &asked.what, &asked.datasets_with(&reply));
+        Ok(self.answered(tool, reply))
     }
 
     fn on_tool_list(&self, call: &Call, list: &Payload) -> Result<Verdict, HookError> {

@@ -77,7 +77,7 @@ fn print(findings: &[Finding], screen: &mut Screen) -> Result<()> {
 }
 
 fn print_one(finding: &Finding, screen: &mut Screen) -> Result<()> {
-    let Finding { state, text, mend, .. } = finding;
+    let Finding { state, text, mend, advice, .. } = finding;
     let style = match state {
         State::Ok => Style::Good,
         State::Note => Style::Dim,
@@ -87,11 +87,14 @@ fn print_one(finding: &Finding, screen: &mut Screen) -> Result<()> {
     let width = screen.text_width().saturating_sub(MARGIN).max(20);
     let word = format!("{:<1$}", state.word(), MARGIN - 4);
     let mut margin = format!("  {}  ", screen.styled(style, &word));
-    // One sentence: breaks in what others have written are none.
-    let text = harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "));
-    for line in wrapped(&text, width) {
+    // One sentence each: breaks in what others have written are none.
+    let sentence = |text: &str| harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    for line in wrapped(&sentence(text), width) {
         writeln!(screen, "{margin}{line}")?;
         margin = " ".repeat(MARGIN);
+    }
+    for line in advice.iter().flat_map(|advice| wrapped(&sentence(advice), width)) {
+        writeln!(screen, "{margin}{line}")?;
     }
     if let Some(mend) = mend {
         // Whole, to be copied.

@@ -7,7 +7,7 @@ use std::{io::Write, process::ExitCode};
 
 use anyhow::Result;
 use clap::Args;
-use forebay_store::{Counts, SizeClass, Usage};
+use forebay_store::{Counts, Savings, SizeClass, Usage};
 use serde_json::{Value, json};
 
 use self::{failures::Failures, models::Models};
@@ -37,11 +37,13 @@ pub(crate) struct StatsArguments {
 
 const EXAMPLES: &str = "\
 Tokens kept out are those of the results that were kept, less those of the summaries that stand in \
-their place. Images, sounds and blobs have none: clients count them in ways of their own.
+their place. Net is what is left of them without what Forebay's own tools replied, and without these \
+tools' definitions, each time that a client listed them; the page says the same. Images, sounds and \
+blobs have none: clients count them in ways of their own.
 
 Examples:
   forebay stats --days 7
-  forebay stats --json | jq .total.tokens_kept_out";
+  forebay stats --json | jq .total.net_tokens";
 
 pub(crate) fn run(arguments: StatsArguments, screen: &mut Screen) -> Result<ExitCode> {
     let config = arguments.settings.load(Vec::new())?;
@@ -57,10 +59,7 @@ pub(crate) fn run(arguments: StatsArguments, screen: &mut Screen) -> Result<Exit
             .cmp(&weight(one))
             .then_with(|| (&one.server, &one.tool).cmp(&(&other.server, &other.tool)))
     });
-    let mut total = Counts::default();
-    for usage in &usage {
-        total += usage.counts;
-    }
+    let total = store.savings(arguments.days)?;
     if arguments.json {
         print_json((&usage, &total, &by_size), &models, failures, screen)
     } else {
@@ -73,7 +72,7 @@ pub(crate) fn run(arguments: StatsArguments, screen: &mut Screen) -> Result<Exit
 
 fn print(
     usage: &[Usage],
-    total: &Counts,
+    savings: &Savings,
     by_size: &[(SizeClass, Counts)],
     days: Option<u16>,
     screen: &mut Screen,
@@ -82,18 +81,19 @@ fn print(
         let in_days = |days: u16| format!("in {}", counted(days.into(), "day"));
         let when = days.map_or_else(|| "yet".to_owned(), in_days);
         writeln!(screen, "No result has been seen {when}; `forebay demo` shows what to expect.")?;
-        return Ok(());
+        return if savings.cost_tokens() == 0 { Ok(()) } else { print_sum(savings, screen) };
     };
+    let total = &savings.counts;
     let cached = match total.cached {
         0 => String::new(),
         cached => format!(" {} given again without asking the server.", counted(cached, "result")),
     };
     writeln!(
         screen,
-        "{} seen since {since}; {} kept, {} tokens kept out of the context.{cached}\n",
+        "{} seen since {since}; {} kept, {} net tokens kept out of the context.{cached}\n",
         counted(total.results, "result"),
         grouped(total.captured),
-        signed(total.tokens_kept_out(), short),
+        signed(savings.net_tokens(), short),
     )?;
     let mut table = Table::new([
         Column::Flexible("SERVER"),
@@ -118,7 +118,22 @@ fn print(
     }
     table.push(row("Total", "", total));
     table.print(screen)?;
+    print_sum(savings, screen)?;
     print_by_size(by_size, total, screen)
+}
+
+/// What is left of the tokens that were kept out.
+fn print_sum(savings: &Savings, screen: &mut Screen) -> Result<()> {
+    writeln!(
+        screen,
+        "\n{} kept out − {} that Forebay's tools replied − {} of their definitions, as often as they were \
+         listed = {} net tokens kept out.",
+        signed(savings.counts.tokens_kept_out(), grouped),
+        grouped(savings.reply_tokens),
+        grouped(savings.definition_tokens),
+        signed(savings.net_tokens(), grouped),
+    )?;
+    Ok(())
 }
 
 /// How much less was given of what was kept, by how long it was.
@@ -173,7 +188,7 @@ fn reduction(counts: &Counts) -> Option<f64> {
 }
 
 fn print_json(
-    (usage, total, by_size): (&[Usage], &Counts, &[(SizeClass, Counts)]),
+    (usage, savings, by_size): (&[Usage], &Savings, &[(SizeClass, Counts)]),
     models: &Models,
     failures: Failures,
     out: &mut dyn Write,
@@ -193,9 +208,13 @@ fn print_json(
         size["reduction_percent"] = reduction(counts).map(|it| (it * 10.0).round() / 10.0).into();
         size
     });
+    let mut total = numbers(&savings.counts);
+    total["reply_tokens"] = savings.reply_tokens.into();
+    total["definition_tokens"] = savings.definition_tokens.into();
+    total["net_tokens"] = savings.net_tokens().into();
     let mut stats = json!({
         "since": usage.iter().map(|usage| usage.since).min().map(|day| day.to_string()),
-        "total": numbers(total),
+        "total": total,
         "tools": tools.collect::<Vec<Value>>(),
         "sizes": sizes.collect::<Vec<Value>>(),
     });

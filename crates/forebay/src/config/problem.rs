@@ -81,13 +81,21 @@ impl Problem {
         &self.what
     }
 
-    /// How to get there.
-    pub(crate) fn mend(&self) -> String {
+    /// The variable that it is in, if it is in one.
+    pub(crate) fn variable(&self) -> Option<&str> {
         match &self.place {
-            Place::File(path) => format!("edit {}", path.display()),
-            Place::Line(path, line) => format!("edit {}, line {line}", path.display()),
-            Place::Variable(name) => format!("unset {name}"),
-            Place::Flag(name) => format!("leave {name} out"),
+            Place::Variable(name) => Some(name),
+            Place::File(_) | Place::Line(..) | Place::Flag(_) => None,
+        }
+    }
+
+    /// What to do about it, as a sentence.
+    pub(crate) fn advice(&self) -> String {
+        match &self.place {
+            Place::File(path) => format!("Edit {}.", path.display()),
+            Place::Line(path, line) => format!("Edit {}, line {line}.", path.display()),
+            Place::Variable(name) => format!("Unset {name}."),
+            Place::Flag(name) => format!("Leave {name} out."),
         }
     }
 

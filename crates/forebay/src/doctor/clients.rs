@@ -33,7 +33,7 @@ fn told(state: &ClientState, config: &Config) -> Vec<Finding> {
     let file = state.file.display();
     if let Some(why) = unreadable {
         let text = ended(&format!("{title}: {file} cannot be made sense of: {why}"));
-        return vec![found(State::Warning, text).mended_by(format!("edit {file}"))];
+        return vec![found(State::Warning, text).advised(edit(state))];
     }
     let behind: usize = servers.iter().map(|server| behind(&server.standing, config)).sum();
     let bare: Vec<String> = servers.iter().filter_map(bare).collect();
@@ -138,26 +138,27 @@ fn lost(state: &ClientState) -> Option<Finding> {
 
 /// Results are kept, and nothing offers the tools to read them.
 fn no_tools(state: &ClientState) -> Option<Finding> {
-    let edit = || format!("edit {}", quoted(&state.file));
-    let (why, mend) = match state.lacks_tools.as_ref()? {
-        ToolsLack::Missing => ("there is no entry `forebay`".to_owned(), Some(install(state))),
-        ToolsLack::Off => ("the entry `forebay` is switched off".to_owned(), Some(edit())),
-        ToolsLack::Taken => {
-            let why =
-                "another server has the name `forebay`, which the tools need; rename that one";
-            (why.to_owned(), Some(edit()))
-        }
-        ToolsLack::Blocked(list) => {
-            (format!("{list} keeps the entry `forebay` from running; allow it there"), None)
-        }
-    };
     let (title, file) = (state.title, state.file.display());
-    let text = format!("{title} ({file}): what is kept cannot be read, because {why}.");
-    let finding = found(State::Problem, text);
-    Some(match mend {
-        Some(mend) => finding.mended_by(mend),
-        None => finding,
+    let because = |why: &str| {
+        let text = format!("{title} ({file}): what is kept cannot be read, because {why}.");
+        found(State::Problem, text)
+    };
+    Some(match state.lacks_tools.as_ref()? {
+        ToolsLack::Missing => because("there is no entry `forebay`").mended_by(install(state)),
+        ToolsLack::Off => because("the entry `forebay` is switched off")
+            .advised(format!("Switch it on in {title}, or in {file}.")),
+        ToolsLack::Taken => because("another server has the name `forebay`, which the tools need")
+            .advised(format!("Rename that server in {file}.")),
+        ToolsLack::Blocked(list) => {
+            because(&format!("{list} keeps the entry `forebay` from running"))
+                .advised("Allow `forebay` in that list.")
+        }
     })
+}
+
+/// Advice for a file that has to be written by hand.
+fn edit(state: &ClientState) -> String {
+    format!("Edit {}.", state.file.display())
 }
 
 /// The command that installs into a client's file again.

@@ -14,6 +14,10 @@ use crate::{
 /// How long a worker may take for the first and easiest question.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What a worker that does not start is most likely to lack.
+const MAKE_ROOM: &str =
+    "Free memory, and room on the disks of the store and of temporary files; then look again.";
+
 /// Has a worker answer a query.
 pub(super) fn queries(config: &Config) -> Finding {
     match ask(config) {
@@ -29,10 +33,11 @@ pub(super) fn queries(config: &Config) -> Finding {
             if library.exists() {
                 finding.mended_by(format!("rm -r {}", quoted(&library)))
             } else {
-                finding
+                finding.advised(MAKE_ROOM)
             }
         }
-        Err(error) => found(State::Problem, ended(&format!("Queries cannot be tried: {error:#}"))),
+        Err(error) => found(State::Problem, ended(&format!("Queries cannot be tried: {error:#}")))
+            .advised(MAKE_ROOM),
     }
 }
 
@@ -70,8 +75,9 @@ pub(super) fn model(config: &Config) -> Vec<Finding> {
             let text = format!(
                 "What was kept is found by its words alone: {by} makes no vectors: {error:#}"
             );
-            found(State::Warning, ended(&text))
-                .mended_by("search.embedder = \"none\" in forebay.toml")
+            found(State::Warning, ended(&text)).advised(
+                "Correct what `search` says of it in the settings, or write `search.embedder = \"none\"` there.",
+            )
         }
     };
     vec![finding]
@@ -90,7 +96,8 @@ pub(super) fn confinement() -> Finding {
                 "The system does not take a filter of calls ({error}): queries and programs that a model \
                  wrote are held by their own guards alone."
             ),
-        ),
+        )
+        .advised("Allow filters of calls (seccomp) where Forebay runs; containers may forbid them."),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Area, Finding, State, quoted};
+use super::{Area, Finding, State};
 use crate::{
     config::{self, Config, log::FileLevel},
     observe::{Entry, logged},
@@ -35,7 +35,8 @@ fn of(home: &Path, now: Timestamp) -> Vec<Finding> {
         return vec![found(State::Ok, "Nothing has gone wrong in the last 7 days.")];
     }
     let file = home.join("logs/forebay.log");
-    let command = format!("less {}", quoted(&file));
+    let advice = format!("What led to it stands in {}.", file.display());
+    let gravest = if errors.is_empty() { State::Note } else { State::Warning };
     let mut findings = Vec::new();
     for (state, of_state) in [(State::Warning, errors), (State::Note, warnings)] {
         findings.extend(of_state.iter().take(MOST).map(|it| found(state, it.told())));
@@ -44,9 +45,10 @@ fn of(home: &Path, now: Timestamp) -> Vec<Finding> {
             findings.push(found(state, format!("{more} others, each less recent.")));
         }
     }
-    // One place for all of them.
-    let last = findings.pop().map(|finding| finding.mended_by(command));
-    findings.into_iter().chain(last).collect()
+    for finding in findings.iter_mut().filter(|it| it.state == gravest) {
+        finding.advice = Some(advice.clone());
+    }
+    findings
 }
 
 /// The same, said several times.
@@ -133,7 +135,7 @@ mod tests {
         let error = "2026-11-18 11:30 UTC, wrap, 2 times: disk full (bytes=3, upstream=git)";
         let warning = found(State::Note, "2026-11-18 10:00 UTC, wrap: slow");
         let file = home.path().join("logs/forebay.log");
-        let warning = warning.mended_by(format!("less {}", file.display()));
-        assert_eq!(told(), [found(State::Warning, error), warning]);
+        let advice = format!("What led to it stands in {}.", file.display());
+        assert_eq!(told(), [found(State::Warning, error).advised(advice), warning]);
     }
 }

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use forebay_proxy::upstream::{self, Seen, Standing, State as Reached};
+use jiff::Timestamp;
 
 use super::{Area, Finding, State, ended, fronted::Fronted, quoted};
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
         servers::{Server, Start},
     },
     figures::counted,
-    gateway::Gateway,
+    gateway::{Gateway, Remembered, Sighting},
     last_words,
 };
 
@@ -52,7 +53,7 @@ pub(super) fn examine(config: &Config, fronted: &[Fronted]) -> Vec<Finding> {
         })),
         Err(error) => {
             let text = ended(&format!("The servers cannot be started: {error:#}"));
-            findings.push(found(State::Problem, text).mended_by("forebay servers check"));
+            findings.push(found(State::Problem, text).advised("Correct that in the settings."));
         }
     }
     findings
@@ -64,10 +65,29 @@ enum Whose<'a> {
     Client(&'a Fronted),
 }
 
+impl Whose<'_> {
+    /// The command that starts it once more.
+    fn again(&self, name: &str) -> String {
+        match self {
+            Self::Settings => format!("forebay servers check {}", quoted(name)),
+            Self::Client(_) => "forebay doctor".to_owned(),
+        }
+    }
+
+    /// Where what is wrong with it is written.
+    fn advice(&self, name: &str) -> String {
+        let place = match self {
+            Self::Settings => format!("`[servers.{name}]` in the settings"),
+            Self::Client(one) => format!("its entry in {}", one.file().display()),
+        };
+        format!("Correct {place}; `{}` tells whether it works then.", self.again(name))
+    }
+}
+
 /// Tells that it is not known which there are.
 pub(super) fn unknown() -> Finding {
     let text = "No server could be read from the settings, which have mistakes.";
-    found(State::Note, text).mended_by("forebay config --check")
+    found(State::Note, text).advised("`forebay config --check` tells them.")
 }
 
 /// Tells which there are, without starting any.
@@ -107,7 +127,33 @@ fn look(mut config: Config) -> Result<Vec<Seen>> {
         server.start_timeout = Some(allowed.min(OPENING));
     }
     let Gateway { group, .. } = Gateway::of(&mut config)?;
-    Ok(upstream::look(Arc::clone(&group), &assemble::spool(&config), PATIENCE, GRACE)?)
+    let all = upstream::look(Arc::clone(&group), &assemble::spool(&config), PATIENCE, GRACE)?;
+    remember(&config, &all);
+    Ok(all)
+}
+
+/// How each stands is shown on the page, which starts none.
+fn remember(config: &Config, all: &[Seen]) {
+    let remembered = Remembered::new(&config.persist_location);
+    for seen in all {
+        let name = seen.standing.name.as_str();
+        let Some(server) = config.servers.iter().find(|it| it.name == name) else { continue };
+        let (revision, error) = (seen.standing.revision.clone(), why_not(seen));
+        remembered.remember_sighting(server, Sighting { at: Timestamp::now(), revision, error });
+    }
+}
+
+/// Why a server cannot be used, if it cannot.
+fn why_not(Seen { standing, said }: &Seen) -> Option<String> {
+    match standing.state {
+        Reached::Open if standing.tools.is_some() => None,
+        Reached::Open => Some("it opens, and does not tell which tools it has".to_owned()),
+        Reached::Idle | Reached::Starting | Reached::Down => {
+            let why = standing.last_error.as_deref().unwrap_or("it does not answer");
+            let said = last_words::of(said).map(|said| format!("; {said}")).unwrap_or_default();
+            Some(format!("{why}{said}"))
+        }
+    }
 }
 
 fn disabled(config: &Config) -> Vec<Finding> {
@@ -118,16 +164,17 @@ fn disabled(config: &Config) -> Vec<Finding> {
     config.servers.iter().filter(is_off).map(told).collect()
 }
 
-fn told(Seen { standing, said }: &Seen, whose: &Whose<'_>) -> Finding {
-    let Standing { name, state, revision, tools, last_error } = standing;
-    let (name, mend) = match whose {
-        Whose::Settings => (format!("`{name}`"), format!("forebay servers check {name}")),
-        Whose::Client(one) => (one.told(), format!("edit {}", quoted(one.file()))),
+fn told(seen: &Seen, whose: &Whose<'_>) -> Finding {
+    let Standing { name, state, revision, tools, .. } = &seen.standing;
+    let (again, advice) = (whose.again(name.as_str()), whose.advice(name.as_str()));
+    let name = match whose {
+        Whose::Settings => format!("`{name}`"),
+        Whose::Client(one) => one.told(),
     };
     match state {
         Reached::Open if tools.is_none() => {
             let text = format!("{name} opens, and does not tell which tools it has.");
-            found(State::Problem, text).mended_by(mend)
+            found(State::Problem, text).advised(advice)
         }
         Reached::Open => {
             let tools = counted(tools.unwrap_or_default() as u64, "tool");
@@ -135,19 +182,14 @@ fn told(Seen { standing, said }: &Seen, whose: &Whose<'_>) -> Finding {
             found(State::Ok, format!("{name} works, with {tools}; it speaks {revision}."))
         }
         Reached::Idle | Reached::Starting | Reached::Down => {
-            let why = last_error.as_deref().unwrap_or("it does not answer");
-            let said = last_words::of(said).map(|said| format!("; {said}")).unwrap_or_default();
-            let text = ended(&format!("{name} cannot be used: {why}{said}"));
-            if !standing.is_late() {
-                return found(State::Problem, text).mended_by(mend);
+            let why = why_not(seen).unwrap_or_default();
+            let text = ended(&format!("{name} cannot be used: {why}"));
+            if !seen.standing.is_late() {
+                return found(State::Problem, text).advised(advice);
             }
             // The first start of what `npx` or `uvx` runs may take minutes.
             let text =
                 format!("{text} What has to be fetched first may be there by now: look again.");
-            let again = match whose {
-                Whose::Settings => mend,
-                Whose::Client(_) => "forebay doctor".to_owned(),
-            };
             found(State::Problem, text).mended_by(again)
         }
     }

@@ -40,7 +40,10 @@ fn told(problem: &Problem) -> Finding {
         (State::Warning, "it is passed over")
     };
     let finding = Finding::new(Area::Settings, state, format!("{problem} ({effect})."));
-    finding.mended_by(problem.mend())
+    match problem.variable() {
+        Some(name) => finding.mended_by(format!("unset {}", quoted(name))),
+        None => finding.advised(problem.advice()),
+    }
 }
 
 /// Keys and passwords of servers may stand in the file.

@@ -22,6 +22,9 @@ use crate::{
 const LITTLE_ROOM: u64 = 1_000_000_000;
 const NO_ROOM: u64 = 50_000_000;
 
+/// Mends what can be mended, and sets the rest aside.
+const REPAIR: &str = "forebay datasets verify --repair";
+
 /// So many faults are told one by one.
 const MOST_FAULTS: usize = 5;
 
@@ -151,7 +154,7 @@ fn content(config: &Config) -> Vec<Finding> {
                  version {CATALOG_VERSION}, and the newer one does so again."
             ),
         )
-        .mended_by("forebay --version, and keep one version only"),
+        .advised("Keep one version of Forebay only; `forebay --version` tells which one this is."),
         Glance::Readable { version } => found(
             State::Note,
             format!(
@@ -164,9 +167,11 @@ fn content(config: &Config) -> Vec<Finding> {
             State::Problem,
             "The catalog is damaged; what was kept is not, and the catalog is made anew from it.",
         )
-        .mended_by("forebay datasets verify --repair"),
+        .mended_by(REPAIR),
         Glance::Unreadable(why) => {
-            found(State::Problem, ended(&format!("The catalog cannot be read: {why}")))
+            found(State::Problem, ended(&format!("The catalog cannot be read: {why}"))).advised(
+                format!("See to it that you can read and write {}.", home.join("catalog.db").display()),
+            )
         }
     };
     vec![catalog]
@@ -177,22 +182,23 @@ fn kept(config: &Config) -> Vec<Finding> {
     let glimpse = match glimpse {
         Ok(glimpse) => glimpse,
         Err(error) => {
-            return vec![found(
-                State::Problem,
-                ended(&format!("The store cannot be opened: {error:#}")),
-            )];
+            let text = ended(&format!("The store cannot be opened: {error:#}"));
+            let advice = format!(
+                "See to it that you can read and write what is in {}.",
+                config.persist_location.display()
+            );
+            return vec![found(State::Problem, text).advised(advice)];
         }
     };
     let mut findings = vec![amount(config, &glimpse)];
     let Glimpse { faults, looked_at, set_aside, .. } = glimpse;
     findings.extend(faults.iter().take(MOST_FAULTS).map(|Fault { id, what, .. }| {
         let id = id.as_ref().map_or("the store", |id| id.as_str());
-        found(State::Problem, ended(&format!("{id}: {what}")))
-            .mended_by("forebay datasets verify --repair")
+        found(State::Problem, ended(&format!("{id}: {what}"))).mended_by(REPAIR)
     }));
     if let Some(more) = faults.len().checked_sub(MOST_FAULTS + 1) {
         let text = format!("{} more of the newest {looked_at} datasets are damaged.", more + 1);
-        findings.push(found(State::Problem, text));
+        findings.push(found(State::Problem, text).mended_by(REPAIR));
     }
     if set_aside > 0 {
         let (files, folder) = (counted(set_aside, "file"), config.persist_location.join("damaged"));
@@ -217,8 +223,9 @@ fn amount(config: &Config, glimpse: &Glimpse) -> Finding {
     );
     if is_nearly_full {
         text += "; the oldest that are not pinned make room.";
-        return found(State::Note, text)
-            .mended_by("max_store_bytes in forebay.toml, or forebay datasets pin ID");
+        return found(State::Note, text).advised(
+            "Raise `max_store_bytes` in the settings, or keep what should stay: `forebay datasets pin ID`.",
+        );
     }
     match (*looked_at, faults.is_empty()) {
         (0, _) | (_, false) => text += ".",

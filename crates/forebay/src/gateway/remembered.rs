@@ -1,7 +1,7 @@
 //! What the servers behind a gateway had when they were last there.
 //!
-//! The lists are files under `servers/`. One is for a server as it is written: when its command or URL is
-//! another, it is not known what it has.
+//! The lists are files under `servers/`, and so is how each server stood when the doctor last started it. One is for a
+//! server as it is written: when its command or URL is another, it is not known what it has.
 
 use std::{
     fs,
@@ -11,12 +11,25 @@ use std::{
 
 use forebay_proxy::upstream::Memory;
 use forebay_system::private;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::{config::servers::Server, regular};
 
 /// The memory of a gateway.
 pub(crate) struct Remembered {
     folder: PathBuf,
+}
+
+/// How a server stood when it was started to see whether it works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sighting {
+    /// When that was.
+    pub(crate) at: Timestamp,
+    /// The revision of the protocol that it spoke, then or before.
+    pub(crate) revision: Option<String>,
+    /// Why it could not be used, if it could not.
+    pub(crate) error: Option<String>,
 }
 
 impl Remembered {
@@ -29,8 +42,29 @@ impl Remembered {
         format!("{}-{}", server.name, brief_hash(&format!("{:?}", server.way)))
     }
 
+    /// How a server stood when it was last looked at.
+    pub(crate) fn sighting(&self, server: &Server) -> Option<Sighting> {
+        let text = regular::contents_within(&self.sighting_file(server), MAX_MIB).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// This is how a server stands. One that does not start speaks what it spoke before.
+    pub(crate) fn remember_sighting(&self, server: &Server, mut sighting: Sighting) {
+        if sighting.revision.is_none() {
+            sighting.revision = self.sighting(server).and_then(|before| before.revision);
+        }
+        let text = serde_json::to_vec(&sighting).map_err(io::Error::from);
+        if let Err(error) = text.and_then(|text| write(&self.sighting_file(server), &text)) {
+            tracing::debug!(%error, "how a server stands is not remembered");
+        }
+    }
+
     fn file(&self, key: &str) -> PathBuf {
         self.folder.join(format!("{key}.json"))
+    }
+
+    fn sighting_file(&self, server: &Server) -> PathBuf {
+        self.folder.join(format!("{}.seen.json", Self::key(server)))
     }
 }
 

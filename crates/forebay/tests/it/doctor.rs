@@ -49,7 +49,27 @@ fn found(command: &mut Command) -> Found {
     let said: Value = serde_json::from_str(&told)
         .unwrap_or_else(|_| panic!("{told}{}", String::from_utf8_lossy(&output.stderr)));
     let findings = said["findings"].as_array().unwrap().clone();
+    findings.iter().for_each(says_what_to_do);
     Found { findings, code: output.status.code() }
+}
+
+/// Holds of every finding: what is wrong comes with a command or with words, and a command is one.
+fn says_what_to_do(finding: &Value) {
+    const COMMANDS: [&str; 6] = ["forebay", "chmod", "mv", "rm", "sudo", "unset"];
+    let is_wrong = finding["state"] == "problem" || finding["state"] == "warning";
+    let (mend, advice) = (finding["mend"].as_str(), finding["advice"].as_str());
+    assert!(!is_wrong || mend.is_some() || advice.is_some(), "{finding}");
+    assert!(advice.is_none_or(|words| words.ends_with('.')), "{finding}");
+    let Some(mend) = mend else { return };
+    assert!(COMMANDS.contains(&mend.split(' ').next().unwrap()), "{finding}");
+    let is_read = Command::new("sh").args(["-n", "-c", mend]).status().unwrap().success();
+    assert!(is_read && !mend.contains(", "), "{finding}");
+    if let Some(words) = mend.strip_prefix("forebay ") {
+        // Whether there is such a command and such a flag; it does nothing.
+        let words = format!("\"$0\" {words} --help");
+        let known = Command::new("sh").args(["-c", &words, env!("CARGO_BIN_EXE_forebay")]).output();
+        assert!(known.unwrap().status.success(), "{finding}");
+    }
 }
 
 impl Found {
@@ -65,6 +85,15 @@ impl Found {
             panic!("{area}, {state}: {:#?}", self.findings)
         };
         (one["text"].as_str().unwrap(), one["mend"].as_str().unwrap_or_default())
+    }
+
+    /// What the only one of those says to do, in words.
+    fn advice(&self, area: &str, state: &str) -> &str {
+        let [one] = self.of(area, state)[..] else {
+            panic!("{area}, {state}: {:#?}", self.findings)
+        };
+        assert!(one["mend"].is_null(), "{one}");
+        one["advice"].as_str().unwrap_or_default()
     }
 
     /// True if nothing is as grave as a problem.
@@ -165,12 +194,13 @@ fn settings_that_cannot_be_used_are_told_one_by_one() {
     fs::write(home.join("forebay.toml"), settings).unwrap();
     let broken = found(doctor(&home, &[]).env("FOREBAY_NO_SUCH_THING", "1"));
     assert!(!broken.is_well());
-    let (text, mend) = broken.one("settings", "problem");
+    let (text, _) = broken.one("settings", "problem");
     assert!(
         text.contains(":2: there is no setting `enabeld`; write `enabled` (nothing starts)."),
         "{text}"
     );
-    assert_eq!(mend, format!("edit {}, line 2", home.join("forebay.toml").display()));
+    let advice = broken.advice("settings", "problem");
+    assert_eq!(advice, format!("Edit {}, line 2.", home.join("forebay.toml").display()));
     let passed_over = broken.of("settings", "warning");
     assert_eq!(passed_over.len(), 3, "{passed_over:#?}");
     assert_eq!(passed_over[2]["mend"], "unset FOREBAY_NO_SUCH_THING");
@@ -244,7 +274,14 @@ fn servers_are_started_and_those_that_fail_say_why() {
         ("mute", "did not open within 1 s. What has to be fetched first may be there by now: look again."),
     ]) {
         assert!(finding["text"].as_str().unwrap().contains(why), "{finding}");
-        assert_eq!(finding["mend"], format!("forebay servers check {name}"));
+        let check = format!("forebay servers check {name}");
+        if name == "mute" {
+            // What had to be fetched may be there at the next start.
+            assert_eq!(finding["mend"], check);
+        } else {
+            let place = format!("`[servers.{name}]` in the settings");
+            assert_eq!(finding["advice"], format!("Correct {place}; `{check}` tells whether it works then."));
+        }
     }
     assert_eq!(broken.len(), 4, "{broken:#?}");
     assert!(tried.one("servers", "ok").0.starts_with("`good` works, with "));
@@ -307,9 +344,9 @@ fn servers_with_mistakes_are_not_passed_over_in_silence() {
     fs::write(home.join("forebay.toml"), "[servers.a]\n[servers.b]\ncomand = \"x\"\n").unwrap();
     let told = found(&mut doctor(&home, &[]));
     assert!(!told.is_well());
-    let (text, mend) = told.one("servers", "note");
+    let (text, _) = told.one("servers", "note");
     assert!(text.contains("which have mistakes"), "{text}");
-    assert_eq!(mend, "forebay config --check");
+    assert_eq!(told.advice("servers", "note"), "`forebay config --check` tells them.");
 }
 
 #[test]
@@ -385,6 +422,29 @@ fn an_engine_that_cannot_be_loaded_is_told() {
     let told = found(&mut command);
     assert!(!told.is_well());
     assert!(told.one("engine", "problem").0.starts_with("Queries cannot be answered: "));
+    // The library was unpacked; where it is not, words say what may be missing.
+    assert_eq!(told.one("engine", "problem").1.is_empty(), !home.join("lib").exists());
+}
+
+#[test]
+fn what_no_command_mends_is_said_in_words_apart_from_commands() {
+    let home = new_home("advice");
+    fs::create_dir_all(&home).unwrap();
+    fs::write(home.join("forebay.toml"), "treshold = 5\n").unwrap();
+    let mut command = doctor(&home, &["--no-start"]);
+    command
+        .env("FOREBAY_SEARCH_EMBEDDER", "service")
+        .env("FOREBAY_SEARCH_EMBEDDER_URL", "http://127.0.0.1:9/v1")
+        .env("FOREBAY_SEARCH_EMBEDDER_MODEL", "any");
+    let told = found(&mut command);
+    let words = told.advice("engine", "warning");
+    assert!(words.ends_with("write `search.embedder = \"none\"` there."), "{words}");
+    let shown = doctor(&home, &["--no-start"]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let advice = format!("Edit {}, line 1.", home.join("forebay.toml").display());
+    let is_plain = |line: &str| line.starts_with("           ") && !line.contains('→');
+    let joined: String = shown.lines().filter(|line| is_plain(line)).map(str::trim).collect();
+    assert!(joined.replace(' ', "").contains(&advice.replace(' ', "")), "{shown}");
 }
 
 #[test]
@@ -418,9 +478,14 @@ fn clients_are_told_with_what_stands_behind_forebay() {
     let notes = told.of("clients", "note");
     let bare = notes.iter().find(|it| it["mend"] == "forebay install --client cursor");
     assert!(bare.is_some_and(|it| it["text"].as_str().unwrap().contains("`git`")), "{notes:#?}");
+    let (unknown, _) = told.one("limits", "note");
+    assert!(unknown.contains("is not known of Cursor; up to 8,192 tokens pass."), "{unknown}");
     // Of the limits, those of the clients that are here count.
     fs::create_dir_all(person.join(".codex")).unwrap();
     fs::write(person.join(".codex/config.toml"), "[mcp_servers.a]\ncommand = \"b\"\n").unwrap();
+    let told = found(doctor(&home, &["--no-start"]).env("HOME", &person).current_dir(&person));
+    let (codex, _) = told.one("limits", "ok");
+    assert_eq!(codex, "Codex takes 10,000 tokens; up to 8,192 tokens pass, so it cuts none.");
     let mut command = doctor(&home, &["--no-start"]);
     command.env("HOME", &person).current_dir(&person).env("FOREBAY_THRESHOLD", "12000");
     let cut = found(&mut command);

@@ -80,9 +80,13 @@ fn every_result_is_counted_and_what_its_summary_keeps_out() {
         "captured": 0, "captured_tokens": 0, "given_tokens": 0, "tokens_kept_out": 0,
         "cached": 0,
     });
+    let definitions = json["total"]["definition_tokens"].as_u64().unwrap();
+    assert!(definitions > 100, "the tools were listed: {json}");
     let total = json!({
         "results": 6, "bytes": bytes + echo_bytes, "captured": 2, "captured_tokens": captured,
         "given_tokens": given, "tokens_kept_out": captured - given, "cached": 0,
+        "reply_tokens": 0, "definition_tokens": definitions,
+        "net_tokens": captured - given - definitions,
     });
     let [expected_total, tools] = [&total, &json!([large, small])];
     assert_eq!(

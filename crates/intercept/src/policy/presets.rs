@@ -24,10 +24,19 @@ const PRESETS: [(&str, u64); 6] = [
 pub struct ClientLimit {
     /// What people call it.
     pub client: &'static str,
+    /// What it calls itself, up to where versions and editions differ.
+    name: &'static str,
     /// What it takes whole.
     pub takes: Takes,
     /// What becomes of more, as the end of a sentence about it.
     pub beyond: &'static str,
+}
+
+impl ClientLimit {
+    /// How many bytes of text it is given where no threshold is set, if that is less than others are.
+    pub fn given_bytes(&self) -> Option<u64> {
+        max_bytes(self.name)
+    }
 }
 
 /// How much a client takes of a result.
@@ -53,19 +62,29 @@ impl Takes {
 
 /// What today's clients do, those that take least first.
 pub const CLIENT_LIMITS: [ClientLimit; 9] = [
-    limit("Cline", Takes::Bytes(8_000), "cuts the rest off"),
-    limit("VS Code", Takes::Bytes(8_000), "writes it to a file that the model may not open"),
-    limit("Copilot CLI", Takes::Bytes(10_000), "cuts the rest off"),
-    limit("Codex", Takes::Tokens(10_000), "cuts the middle out"),
-    limit("Gemini CLI", Takes::Bytes(40_000), "writes it to a file"),
-    limit("OpenCode", Takes::Bytes(50_000), "writes it to a file"),
-    limit("Claude Code", Takes::Tokens(25_000), "writes it to a file"),
-    limit("Claude Desktop", Takes::Bytes(150_000), "writes it to a file"),
-    limit("Goose", Takes::Bytes(200_000), "writes it to a file"),
+    limit("Cline", "cline", Takes::Bytes(8_000), "cuts the rest off"),
+    limit(
+        "VS Code",
+        "visual studio code",
+        Takes::Bytes(8_000),
+        "writes it to a file that the model may not open",
+    ),
+    limit("Copilot CLI", "github-copilot-developer", Takes::Bytes(10_000), "cuts the rest off"),
+    limit("Codex", "codex-mcp-client", Takes::Tokens(10_000), "cuts the middle out"),
+    limit("Gemini CLI", "gemini-cli-mcp-client", Takes::Bytes(40_000), "writes it to a file"),
+    limit("OpenCode", "opencode", Takes::Bytes(50_000), "writes it to a file"),
+    limit("Claude Code", "claude-code", Takes::Tokens(25_000), "writes it to a file"),
+    limit("Claude Desktop", "claude-ai", Takes::Bytes(150_000), "writes it to a file"),
+    limit("Goose", "goose", Takes::Bytes(200_000), "writes it to a file"),
 ];
 
-const fn limit(client: &'static str, takes: Takes, beyond: &'static str) -> ClientLimit {
-    ClientLimit { client, takes, beyond }
+const fn limit(
+    client: &'static str,
+    name: &'static str,
+    takes: Takes,
+    beyond: &'static str,
+) -> ClientLimit {
+    ClientLimit { client, name, takes, beyond }
 }
 
 /// The clients that take less text than the default threshold lets through: how their names begin, in
@@ -84,7 +103,21 @@ pub(super) fn max_bytes(client: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::DEFAULT_THRESHOLD, *};
+
+    #[test]
+    fn who_takes_less_than_the_default_lets_through_is_given_no_more_than_it_takes() {
+        let less = |limit: &&ClientLimit| limit.takes.tokens() < DEFAULT_THRESHOLD;
+        let clients: Vec<&ClientLimit> = CLIENT_LIMITS.iter().filter(less).collect();
+        assert_eq!(clients.len(), 3);
+        for limit in CLIENT_LIMITS {
+            let Some(bytes) = limit.given_bytes() else {
+                assert!(!clients.contains(&&limit), "{limit:?}");
+                continue;
+            };
+            assert_eq!(limit.takes, Takes::Bytes(bytes), "{limit:?}");
+        }
+    }
 
     #[test]
     fn clients_are_known_by_how_their_name_begins() {

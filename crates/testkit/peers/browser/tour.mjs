@@ -1,21 +1,32 @@
 // Looks at pages in a real browser, as a plan says, and prints what it saw as JSON.
 //
-//   node tour.mjs CHROMIUM < PLAN.json
+//   node tour.mjs CHROMIUM
 //
-// The plan: `open` is an address to begin with; `views` are pages to look at ({path, width, dark, scripts, stranger, until}),
-// `stranger` being one without the cookie, and `until` what the page must have asked for by itself; `acts` are things to do
-// ({at, scripts, fill: {selector: value}, click, keys: [[selector, key]], saves, tell}): `keys` goes to each place by the Tab key
-// and presses the other one there, and what `saves` is a file and no page. `pictures` is a folder for screenshots. The browser is
-// spoken to through two pipes, so nothing listens anywhere.
+// The first line of input is the plan. `open` is an address to begin with.
+//
+// `views` are pages to look at ({path, width, dark, scripts, stranger, meanwhile}), `stranger` being one without the cookie.
+// `meanwhile` is what happens while the page stands there, before it is looked at, one after the other:
+//   {test: NAME}      the line {"test": NAME} is printed, and all waits until the test has answered with a line of its own
+//   {offline: YES}    whether the browser is cut off from the network
+//   {see: TEXT}       waits until the page shows this text
+//   {miss: TEXT}      waits until it no longer does
+//
+// `acts` are things to do ({at, scripts, fill: {selector: value}, click, keys: [[selector, key]], saves, tell}): `keys` goes to
+// each place by the Tab key and presses the other one there, and what `saves` is a file and no page.
+//
+// `pictures` is a folder for screenshots, and `whole` means all of each page. The browser is spoken to through two pipes, so
+// nothing listens anywhere.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 
 const [chromium] = process.argv.slice(2);
-const plan = JSON.parse(readFileSync(0, "utf8"));
+const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const plan = JSON.parse((await input.next()).value);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const home = mkdtempSync(join(tmpdir(), "tour-"));
 
@@ -89,8 +100,8 @@ function event(sessionId, method) {
   });
 }
 
-/// A tab, with all that it asks for and complains of.
-async function tab({ width = 1280, dark = false, scripts = true, stranger = false }) {
+/// A tab, with all that it asks for and complains of since it was last told how to be.
+async function tab({ stranger = false } = {}) {
   const context = stranger ? await send("Target.createBrowserContext") : {};
   const { targetId } = await send("Target.createTarget", { url: "about:blank", ...context });
   const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
@@ -109,9 +120,12 @@ async function tab({ width = 1280, dark = false, scripts = true, stranger = fals
   listeners.add(listener);
   const ask = (method, params) => send(method, params, sessionId);
   for (const domain of ["Page", "Runtime", "Network", "Log"]) await ask(`${domain}.enable`);
-  await ask("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: width < 600 });
-  await ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
-  await ask("Emulation.setScriptExecutionDisabled", { value: !scripts });
+  const be = async ({ width = 1280, dark = false, scripts = true }) => {
+    await ask("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: width < 600 });
+    await ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
+    await ask("Emulation.setScriptExecutionDisabled", { value: !scripts });
+    Object.assign(seen, { requests: [], complaints: [] });
+  };
   const ready = async () => {
     for (;;) {
       // While a page makes way for the next, nothing can be asked of either.
@@ -125,23 +139,10 @@ async function tab({ width = 1280, dark = false, scripts = true, stranger = fals
     if (errorText) throw new Error(`${url}: ${errorText}`);
     await soon(ready(), url);
   };
-  const asked = (end) =>
-    new Promise((done) => {
-      const look = ({ sessionId: from, method, params }) => {
-        if (from !== sessionId || method !== "Network.responseReceived" || !params.response.url.endsWith(end)) return;
-        listeners.delete(look);
-        done();
-      };
-      listeners.add(look);
-    });
   const evaluate = async (expression) => {
     const { result, exceptionDetails } = await ask("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails) throw new Error(`${expression.slice(0, 80)}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
     return result.value;
-  };
-  const close = async () => {
-    listeners.delete(listener);
-    await send("Target.closeTarget", { targetId });
   };
   const press = async (key) => {
     const codes = { Tab: 9, Enter: 13, " ": 32 };
@@ -162,31 +163,52 @@ async function tab({ width = 1280, dark = false, scripts = true, stranger = fals
     }
     throw new Error(`${selector} is not reached by the Tab key`);
   };
-  return { ask, asked, close, evaluate, go, press, reach, ready, seen, sessionId };
+  return { ask, be, evaluate, go, press, reach, ready, seen, sessionId };
 }
 
-const name = ({ path, width = 1280, dark = false }) =>
-  `${path.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "").slice(0, 60) || "now"}-${width}${dark ? "-dark" : ""}.png`;
+const name = ({ path, width = 1280, dark = false, scripts = true, stranger = false }) => {
+  const place = path.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "").slice(0, 60) || "now";
+  return [place, width, dark && "dark", scripts || "plain", stranger && "stranger"].filter((it) => typeof it !== "boolean").join("-") + ".png";
+};
+
+/// What happens while a page stands there.
+async function happen(page, step) {
+  if ("test" in step) {
+    process.stdout.write(JSON.stringify(step) + "\n");
+    if ((await input.next()).done) throw new Error(`the test has left at ${step.test}`);
+  } else if ("offline" in step) {
+    await page.ask("Network.emulateNetworkConditions", { offline: step.offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  } else {
+    const [text, isShown] = "see" in step ? [step.see, true] : [step.miss, false];
+    const until = `document.body.innerText.includes(${JSON.stringify(text)}) === ${isShown}`;
+    const shown = `new Promise((done) => {
+      const look = () => ${until} ? done() : setTimeout(look, 20);
+      look();
+    })`;
+    await soon(page.evaluate(shown), JSON.stringify(step));
+  }
+}
 
 const origin = new URL(plan.open).origin;
 const report = { views: [], acts: [] };
 try {
-  const first = await tab({});
-  await first.go(plan.open);
+  // One tab for all: a new one is a new process, which knows no style and has compiled nothing yet.
+  const known = await tab();
+  await known.go(plan.open);
   // The first page sets the cookie and goes on by itself.
   const gone = async () => {
-    while ((await first.evaluate("location.href").catch(() => plan.open)) === plan.open) {
+    while ((await known.evaluate("location.href").catch(() => plan.open)) === plan.open) {
       await new Promise((done) => setTimeout(done, 10));
     }
   };
   await soon(gone(), "the page behind the first");
-  await first.ready();
-  report.opened = await first.evaluate("location.href");
-  await first.close();
+  await known.ready();
+  report.opened = await known.evaluate("location.href");
   for (const view of plan.views ?? []) {
-    const page = await tab(view);
+    const page = view.stranger ? await tab(view) : known;
+    await page.be(view);
     await page.go(origin + view.path);
-    if (view.until) await soon(page.asked(view.until), view.until);
+    for (const step of view.meanwhile ?? []) await happen(page, step);
     const found = { ...view, ...page.seen };
     found.title = await page.evaluate("document.title");
     found.overflow = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth");
@@ -201,10 +223,10 @@ try {
     found.axe = await page.evaluate(`axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((it) => ({
       id: it.id, impact: it.impact, help: it.help, nodes: it.nodes.slice(0, 5).map((node) => node.html.slice(0, 200)) })))`);
     report.views.push(found);
-    await page.close();
   }
   for (const act of plan.acts ?? []) {
-    const page = await tab(act);
+    const page = known;
+    await page.be(act);
     await page.go(origin + act.at);
     for (const [selector, value] of Object.entries(act.fill ?? {})) {
       await page.evaluate(`{ const it = document.querySelector(${JSON.stringify(selector)}); if (it.type === "checkbox") it.checked = ${JSON.stringify(value)}; else it.value = ${JSON.stringify(value)}; }`);
@@ -224,7 +246,6 @@ try {
       const { suggestedFilename } = await soon(begun, `the file of ${act.saves}`);
       const { state, receivedBytes } = await soon(done, suggestedFilename);
       report.acts.push({ at: act.at, told: `${state} ${suggestedFilename} ${receivedBytes > 0}`, ...page.seen });
-      await page.close();
       continue;
     }
     for (const [place, [selector, key]] of (act.keys ?? []).entries()) {
@@ -241,7 +262,6 @@ try {
     }
     const told = await page.evaluate(act.tell ?? "document.body.innerText");
     report.acts.push({ at: act.at, href: await page.evaluate("location.href"), told, ...page.seen });
-    await page.close();
   }
 } finally {
   const ended = new Promise((done) => browser.once("exit", done));
@@ -249,4 +269,4 @@ try {
   await ended;
   await remove(home);
 }
-process.stdout.write(JSON.stringify(report));
+process.stdout.write(JSON.stringify(report) + "\n");

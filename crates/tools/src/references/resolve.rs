@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     Desk, Part, ToolError,
-    arguments::{counted, dataset_and_table},
+    arguments::counted,
+    asked::named_in,
     error::refuse,
     read::{self, Page, Range},
     render,
@@ -68,7 +69,8 @@ impl Resolver<'_> {
             (What::Pointer(pointer), _) => self.value(&dataset, pointer, room)?,
             (What::Sql(sql), format) => {
                 let query = Query { sql: sql.clone(), dataset: Some(id), with_places: false };
-                datasets.extend(named_in(sql).filter(|other| self.desk.dataset(other).is_ok()));
+                let named = named_in(sql).into_iter();
+                datasets.extend(named.filter(|other| self.desk.dataset(other).is_ok()));
                 let found = self.select(&query, room)?;
                 datasets.extend(found.sources.iter().map(|source| source.dataset.clone()));
                 written(&found, *format)?
@@ -284,13 +286,6 @@ fn column(found: &Selected) -> Result<String, ToolError> {
     Ok(found.rows.iter().map(cell).collect::<Vec<_>>().join("\n"))
 }
 
-/// The datasets that SQL names, whether or not they exist.
-fn named_in(sql: &str) -> impl Iterator<Item = DatasetId> {
-    let words = sql.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-    let names = words.filter(|word| word.starts_with("dataset_"));
-    names.filter_map(|name| dataset_and_table(name).ok()).map(|(id, _)| id)
-}
-
 /// How a file is called that holds this.
 fn extension(dataset: &Dataset, what: &What, kind: ContentKind, format: Option<Format>) -> String {
     let is_whole = matches!(kind, ContentKind::Text | ContentKind::File);
@@ -350,7 +345,7 @@ mod tests {
     #[test]
     fn the_datasets_that_sql_names_are_found() {
         let sql = "SELECT * FROM dataset JOIN dataset_k3v9x2ma_authors a ON a.x=dataset_22222222.y";
-        let names: Vec<String> = named_in(sql).map(|id| id.to_string()).collect();
+        let names: Vec<String> = named_in(sql).iter().map(ToString::to_string).collect();
         assert_eq!(names, ["dataset_k3v9x2ma", "dataset_22222222"]);
     }
 }

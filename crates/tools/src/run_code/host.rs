@@ -18,6 +18,7 @@ use forebay_proxy::{
 };
 use forebay_query::{FileForm, Query};
 use forebay_sandbox::{Answer, Host, HostCall};
+use forebay_store::DatasetId;
 use forebay_wire::{syntax, walk};
 use parking_lot::Mutex;
 use serde_json::{Value, json, value::RawValue};
@@ -26,6 +27,7 @@ use super::{Destructive, definition, help, value};
 use crate::{
     Budget, Desk, ToolError,
     arguments::Arguments,
+    asked::named_in,
     catalogue::Catalogue,
     definitions::Tool,
     desk::SERVER,
@@ -57,6 +59,8 @@ struct Inner {
     found: Mutex<HashMap<(String, String), Arc<Found>>>,
     /// The first tool that has answered and whose results are never kept.
     secretive: OnceLock<Arc<Found>>,
+    /// The datasets that the program has read, each once.
+    asked: Mutex<Vec<DatasetId>>,
 }
 
 /// A tool that a program may call.
@@ -79,7 +83,7 @@ impl Reach {
         max_result_bytes: u64,
     ) -> Self {
         let (told, shapes, found) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
-        let secretive = OnceLock::new();
+        let (secretive, asked) = (OnceLock::new(), Mutex::default());
         Self(Arc::new(Inner {
             catalogue,
             desk,
@@ -91,6 +95,7 @@ impl Reach {
             shapes,
             found,
             secretive,
+            asked,
         }))
     }
 
@@ -109,6 +114,11 @@ impl Reach {
     /// the program makes of it.
     pub(super) fn secretive(&self) -> Option<&str> {
         self.0.secretive.get().map(|tool| tool.called.as_str())
+    }
+
+    /// The datasets that the program has read.
+    pub(super) fn asked(&self) -> Vec<DatasetId> {
+        self.0.asked.lock().clone()
     }
 
     fn call_tool(&self, arguments: &[Box<RawValue>], answer: Answer) {
@@ -227,6 +237,16 @@ impl Inner {
         }
     }
 
+    /// Notes that the program has read datasets.
+    fn note_asked(&self, datasets: impl IntoIterator<Item = DatasetId>) {
+        let mut asked = self.asked.lock();
+        for dataset in datasets {
+            if !asked.contains(&dataset) {
+                asked.push(dataset);
+            }
+        }
+    }
+
     /// All rows of a query.
     fn query(&self, sql: String) -> Result<Vec<u8>, ToolError> {
         let query = Query { sql, ..Query::default() };
@@ -234,6 +254,8 @@ impl Inner {
         let waiting = Waiting(&self.caller);
         let (written, mut file, _) =
             export::rows(&self.desk, &query, FileForm::Json, max_rows, &waiting)?;
+        let meant = written.sources.iter().map(|source| source.dataset.clone());
+        self.note_asked(named_in(&query.sql).into_iter().chain(meant));
         if written.has_more {
             return refuse!(
                 "The query gives more than {max_rows} rows, the most that query.max_rows allows: \
@@ -266,6 +288,18 @@ impl Inner {
     /// All of a dataset, or a page of it.
     fn read(&self, name: &str, options: Option<&str>) -> Result<Vec<u8>, ToolError> {
         let (id, table) = self.desk.named(name)?;
+        let json = self.read_table(&id, &table, options)?;
+        self.note_asked([id]);
+        Ok(json)
+    }
+
+    /// All of a dataset's table, or a page of it.
+    fn read_table(
+        &self,
+        id: &DatasetId,
+        table: &str,
+        options: Option<&str>,
+    ) -> Result<Vec<u8>, ToolError> {
         let options: Value = serde_json::from_str(options.unwrap_or("null")).unwrap_or_default();
         if let Value::Object(mut given) = options {
             let table = if table.is_empty() { id.to_string() } else { format!("{id}_{table}") };
@@ -276,11 +310,11 @@ impl Inner {
                 read::read(&self.desk, &request, Budget::NONE, &Waiting(&self.caller))?;
             return Ok(json.into_bytes());
         }
-        if !table.is_empty() || forebay_query::is_result(&self.desk.dataset(&id)?) {
+        if !table.is_empty() || forebay_query::is_result(&self.desk.dataset(id)?) {
             let table = if table.is_empty() { id.to_string() } else { format!("{id}_{table}") };
             return self.query(format!("FROM {table}"));
         }
-        let dataset = self.desk.dataset(&id)?;
+        let dataset = self.desk.dataset(id)?;
         let bytes = dataset.metadata().bytes();
         if bytes > self.max_result_bytes {
             return refuse!(

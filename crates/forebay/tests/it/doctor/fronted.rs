@@ -119,7 +119,11 @@ fn servers_of_clients_are_started_each_once_and_told() {
     text("ok", "`moved` (Gemini CLI) works, with ");
     let broken = text("problem", "`broken` (Cursor) cannot be used: ");
     assert!(broken["text"].as_str().unwrap().contains("exited with code 3"), "{broken}");
-    assert_eq!(broken["mend"], format!("edit {}", cursor.display()));
+    let advice = format!(
+        "Correct its entry in {}; `forebay doctor` tells whether it works then.",
+        cursor.display()
+    );
+    assert_eq!((&broken["advice"], &broken["mend"]), (&json!(advice), &Value::Null));
     text("problem", "`far` (Codex) cannot be used: ");
     let asking = text("note", "`asking` (Cursor) is not started: ");
     assert!(asking["text"].as_str().unwrap().contains("nobody can be asked for `${input:…}`"));

@@ -9,7 +9,7 @@ use super::{CURSOR, Home, tools, with_fixture};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":9,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
 
-/// The findings of the doctor about clients: state, text, command.
+/// The findings of the doctor about clients: state, text, and the command or the words that say what to do.
 fn clients(home: &Home) -> Vec<(String, String, String)> {
     let mut command = home.forebay(&["doctor", "--no-start", "--json"]);
     let output = command.current_dir(home.path(".")).output().unwrap();
@@ -17,7 +17,8 @@ fn clients(home: &Home) -> Vec<(String, String, String)> {
     let all = told["findings"].as_array().unwrap().iter();
     let text = |it: &Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
     let of_clients = all.filter(|it| it["area"] == "clients");
-    of_clients.map(|it| (text(it, "state"), text(it, "text"), text(it, "mend"))).collect()
+    let to_do = |it: &Value| text(it, "mend") + &text(it, "advice");
+    of_clients.map(|it| (text(it, "state"), text(it, "text"), to_do(it))).collect()
 }
 
 #[test]
@@ -203,13 +204,13 @@ fn a_lost_entry_of_ours_is_a_problem_and_install_puts_it_back() {
     let file = home.write(CURSOR, &now.to_string());
     let (text, mend) = problem().unwrap();
     assert!(text.contains("the entry `forebay` is switched off"), "{text}");
-    assert_eq!(mend, format!("edit {}", file.display()));
+    assert_eq!(mend, format!("Switch it on in Cursor, or in {}.", file.display()));
 
     now["mcpServers"]["forebay"] = json!({"command": "other"});
     home.write(CURSOR, &now.to_string());
     let (text, mend) = problem().unwrap();
     assert!(text.contains("another server has the name `forebay`"), "{text}");
-    assert_eq!(mend, format!("edit {}", file.display()));
+    assert_eq!(mend, format!("Rename that server in {}.", file.display()));
 }
 
 #[test]
@@ -225,7 +226,7 @@ fn tools_that_a_list_of_the_client_switches_off_are_a_problem() {
     let problem = found.iter().find(|(state, ..)| state == "problem");
     let (_, text, mend) = problem.unwrap_or_else(|| panic!("{found:?}"));
     let list = format!("`disabledMcpServers` in `{}` keeps the entry `forebay`", list.display());
-    assert!(text.contains(&list) && mend.is_empty(), "{text} {mend}");
+    assert!(text.contains(&list) && mend == "Allow `forebay` in that list.", "{text} {mend}");
 }
 
 #[test]

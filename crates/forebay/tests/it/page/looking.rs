@@ -143,6 +143,13 @@ fn calls_questions_and_costs_are_told() {
     let ask = json!({"name": "analyze-with-duckdb", "arguments": {"query": sql}});
     let ask = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": ask});
     peer.ask(&ask.to_string());
+    let by_tool = json!({"name": "analyze-with-duckdb", "arguments": {"query": "SELECT min(id) FROM records"}});
+    let by_tool = json!({"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": by_tool});
+    peer.ask(&by_tool.to_string());
+    let passed =
+        json!({"name": "echo", "arguments": {"rows": format!("forebay://dataset/{id}?rows=0-1")}});
+    let passed = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": passed});
+    peer.ask(&passed.to_string());
     peer.close_input();
     peer.wait();
     let page = Page::at(home);
@@ -158,10 +165,18 @@ fn calls_questions_and_costs_are_told() {
     let kept = calls.iter().find(|call| call["tool"] == "records").unwrap();
     assert_eq!(kept["dataset"], id.as_str());
     let asked = page.json(&format!("/dataset/{id}.json"))["asked"].clone();
-    assert_eq!(
-        (&asked[0]["tool"], &asked[0]["what"]),
-        (&json!("analyze-with-duckdb"), &json!(sql))
-    );
+    let asked: Vec<(&str, &str)> = asked
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["tool"].as_str().unwrap(), it["what"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("fixture.echo", &*format!("rows: forebay://dataset/{id}?rows=0-1")),
+        ("analyze-with-duckdb", "SELECT min(id) FROM records"),
+        ("analyze-with-duckdb", &sql),
+    ];
+    assert_eq!(asked, expected, "the last one first");
     let savings = page.json("/savings.json?price=3");
     let number = |name: &str| savings[name].as_i64().unwrap();
     assert!(number("reply_tokens") > 0 && number("definition_tokens") > 0, "{savings}");
@@ -177,7 +192,60 @@ fn calls_questions_and_costs_are_told() {
     let stats =
         crate::forebay(["stats", "--json"]).env("FOREBAY_HOME", page.home.path()).output().unwrap();
     let stats: serde_json::Value = serde_json::from_slice(&stats.stdout).unwrap();
-    assert_eq!(stats["total"]["captured_tokens"], savings["captured_tokens"], "one definition");
+    for figure in ["captured_tokens", "reply_tokens", "definition_tokens", "net_tokens"] {
+        assert_eq!(stats["total"][figure], savings[figure], "{figure}");
+    }
+    assert_eq!(stats["total"]["given_tokens"], savings["summary_tokens"]);
+    assert_eq!(now["today"]["net_tokens"], net, "all of it was today");
+    let days = savings["by_day"].as_array().unwrap();
+    assert_eq!((days.len(), &days[0]["net_tokens"]), (1, &json!(net)));
+    let told = crate::forebay(["stats"]).env("FOREBAY_HOME", page.home.path()).output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    let sum = format!("= {net} net tokens kept out").replace('-', "−");
+    assert!(told.replace(',', "").contains(&sum), "{told}");
+}
+
+#[test]
+fn what_a_program_asks_is_told_and_what_it_replies_is_counted() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = crate::forebay(["wrap", "--tools", "full"]);
+    command.env("FOREBAY_HOME", home.path()).env("FOREBAY_THRESHOLD", "100");
+    command.arg("--").arg(forebay_testkit::programs::fixture_upstream());
+    let mut peer = forebay_testkit::peer::Peer::start(&mut command);
+    peer.ask(&crate::call(1, "records", 90));
+    let mut run = |id: u32, code: &str| {
+        let params = json!({"name": "run_code", "arguments": {"code": code}});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        crate::text_of(&peer.ask(&call.to_string()))
+    };
+    let short = "return (await datasets.query('SELECT count(*) AS n FROM records'))[0].n";
+    assert_eq!(run(2, short), "91");
+    let failing = "await datasets.read('records'); throw new Error('no more')";
+    assert!(run(3, failing).contains("no more"));
+    let long = "return (await datasets.read('records')).concat(await datasets.read('records'))";
+    assert!(run(4, long).contains("Large response detected"));
+    let refused = "await datasets.query('FROM dataset_22222222')";
+    assert!(run(5, refused).contains("dataset_22222222"));
+    peer.close_input();
+    peer.wait();
+    let page = Page::at(home);
+    let kept = page.ids().pop().unwrap();
+    let asked = page.json(&format!("/dataset/{kept}.json"))["asked"].clone();
+    let asked: Vec<(&str, &str)> = asked
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["tool"].as_str().unwrap(), it["what"].as_str().unwrap()))
+        .collect();
+    let expected = [("run_code", long), ("run_code", failing), ("run_code", short)];
+    assert_eq!(asked, expected, "each once, the last one first");
+    let tallies = page.store().tallies(None).unwrap();
+    let replies = tallies.iter().find(|it| it.subject == "run_code").expect("counted replies");
+    let summary = page.json(&format!("/dataset/{}.json", page.ids()[0]))["summary_tokens"].clone();
+    // What was kept has a summary in its place, which is taken off as one; the other three are replies.
+    assert!(summary.as_u64().unwrap() > 200, "{summary}");
+    assert!((30..300).contains(&replies.count), "{replies:?}");
+    assert_eq!(page.json("/savings.json")["reply_tokens"], replies.count);
 }
 
 #[test]

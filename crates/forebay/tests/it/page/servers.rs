@@ -152,6 +152,16 @@ fn servers_of_clients_are_told_with_what_is_known_of_them() {
     assert!(other["clients"][0]["reached_by"].as_str().unwrap().ends_with("--api-key ***"));
     let shown = page.get("/servers").text;
     assert!(shown.contains("which tools it has is not known yet"), "{shown}");
+    // It was called, and what it speaks is not known before somebody has looked.
+    assert_eq!(
+        (&known["last_call"]["tool"], &known["last_call"]["outcome"]),
+        (&json!("records"), &json!("kept"))
+    );
+    assert!(known["revision"].is_null() && known["last_failure"].is_null(), "{known}");
+    assert!(
+        shown.contains("last called 20") && shown.contains("which revision it speaks is not known")
+    );
+    assert!(shown.contains("no call is remembered"), "{shown}");
     assert!(!shown.contains("hunter2"), "{shown}");
 
     // The doctor starts it, and what it told is known from then on.
@@ -162,4 +172,58 @@ fn servers_of_clients_are_told_with_what_is_known_of_them() {
     let tools = of(&servers, "fixture")["tools"].as_array().unwrap();
     assert!(tools.iter().any(|it| it["name"] == "records" && it["tokens"].as_u64() > Some(0)));
     assert!(of(&servers, "fixture")["definition_tokens"].as_u64() > Some(0));
+    assert!(of(&servers, "fixture")["revision"].as_str().is_some_and(|it| it.starts_with("20")));
+    assert!(page.get("/servers").text.contains("speaks 20"));
+}
+
+#[test]
+fn what_went_wrong_last_with_a_clients_server_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let person = home.path().join("person");
+    fs::create_dir_all(person.join(".cursor")).unwrap();
+    let wrapped = |words: &[&str]| {
+        let own = ["wrap", "--tools", "none", "--name", "fixture", "--"];
+        let words = [&own[..], words].concat();
+        let entry = json!({"command": env!("CARGO_BIN_EXE_forebay"), "args": words});
+        let text = json!({"mcpServers": {"fixture": entry}}).to_string();
+        fs::write(person.join(".cursor/mcp.json"), text).unwrap();
+    };
+    wrapped(&["sh", "-c", "echo 'Error: no licence' >&2; exit 3"]);
+    let of_person = |command: &mut Command, home: &Path| {
+        command.env("HOME", &person).env("FOREBAY_HOME", home).current_dir(&person);
+    };
+    keep(home.path(), &[("fail", 1)]);
+    let doctor = |home: &Path| {
+        let mut command = forebay(["doctor", "--json"]);
+        of_person(&mut command, home);
+        command.env("FOREBAY_SEARCH_EMBEDDER", "none").output().unwrap();
+    };
+    doctor(home.path());
+    let mut command = forebay(["page"]);
+    of_person(&mut command, home.path());
+    let page = Page::started(home, &mut command);
+    let servers = page.json("/servers.json");
+    let known = of(&servers, "fixture");
+    assert_eq!(
+        (&known["state"], &known["revision"]),
+        (&json!("started by its client"), &Value::Null)
+    );
+    let error = known["last_error"].as_str().unwrap();
+    assert!(error.contains("exited with code 3") && error.contains("no licence"), "{error}");
+    assert!(known["seen_at"].is_string(), "{known}");
+    let failure = &known["last_failure"];
+    assert_eq!(
+        (&failure["tool"], &failure["why"]),
+        (&json!("fail"), &json!("an error of the server's"))
+    );
+    let shown = page.get("/servers").text;
+    assert!(shown.contains("Last failed 20") && shown.contains("no licence"), "{shown}");
+
+    // Once it works, nothing is wrong; and what failed before is still known.
+    wrapped(&[&fixture(&[]).remove(0)]);
+    doctor(page.home.path());
+    let servers = page.json("/servers.json");
+    let known = of(&servers, "fixture");
+    assert!(known["last_error"].is_null() && known["revision"].is_string(), "{known}");
+    assert_eq!(known["last_failure"]["tool"], "fail");
 }
