@@ -214,7 +214,16 @@ impl<'a, 'b> Pass<'a, 'b> {
                 self.take_changes()?;
                 let document = self.search.writer.write(|database| database.document(key))?;
                 let Some(document) = document else { continue };
-                match self.vectors_of_document(&embedders, &document) {
+                let mut made = self.vectors_of_document(&embedders, &document);
+                if let Err(error) = &made
+                    && is_of_text(error)
+                    && sample(&embedders).is_ok()
+                {
+                    // It may have come back in between: only texts that fail beside others that do not are refused.
+                    self.search.count_failure(error);
+                    made = self.vectors_of_document(&embedders, &document);
+                }
+                match made {
                     Ok(count) => self.set_vectors(key, &document.dataset, &vectors_of, count)?,
                     Err(error @ (SearchError::Interrupted | SearchError::BeingIndexed)) => {
                         return Err(error);
