@@ -215,6 +215,7 @@ impl<'a, 'b> Pass<'a, 'b> {
                 let document = self.search.writer.write(|database| database.document(key))?;
                 let Some(document) = document else { continue };
                 let mut made = self.vectors_of_document(&embedders, &document);
+                let mut is_refused = false;
                 if let Err(error) = &made
                     && is_of_text(error)
                     && sample(&embedders).is_ok()
@@ -222,6 +223,7 @@ impl<'a, 'b> Pass<'a, 'b> {
                     // It may have come back in between: only texts that fail beside others that do not are refused.
                     self.search.count_failure(error);
                     made = self.vectors_of_document(&embedders, &document);
+                    is_refused = made.as_ref().is_err_and(is_of_text);
                 }
                 match made {
                     Ok(count) => self.set_vectors(key, &document.dataset, &vectors_of, count)?,
@@ -231,7 +233,7 @@ impl<'a, 'b> Pass<'a, 'b> {
                     Err(error) => {
                         self.search.count_failure(&error);
                         self.indexed.without_vectors = Some(events::told(&error));
-                        if !is_of_text(&error) || sample(&embedders).is_err() {
+                        if !is_refused {
                             events::vectors_failed(&document.dataset, &error);
                             self.indexed.is_held_up = true;
                             return Ok(());
